@@ -1,0 +1,1 @@
+"""Agents: parameters and how they are used; init, act, update."""

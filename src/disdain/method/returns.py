@@ -1,0 +1,40 @@
+"""Peng's Q(λ), for several value functions that share one policy."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+
+def composite(values: Float[Array, "*batch value"], weights: Float[Array, "value"]) -> Float[Array, "*batch"]:
+    """What the policy maximises: Σᵥ wᵥ Qᵥ. With values learnt on rewards that carry their weight, w = 1."""
+    return (values * weights).sum(-1)
+
+
+def greedy(values: Float[Array, "*batch action"]) -> Int[Array, "*batch"]:
+    """argmax over actions, the first of equals; plain comparisons, many times faster on CPU than a reduction."""
+    best, action = values[..., 0], jnp.zeros(values.shape[:-1], jnp.int32)
+    for candidate in range(1, values.shape[-1]):
+        action = jnp.where(values[..., candidate] > best, candidate, action)
+        best = jnp.maximum(best, values[..., candidate])
+    return action
+
+
+def peng_returns(
+    r_t: Float[Array, "*batch T-1"],
+    discount_t: Float[Array, "*batch T-1"],
+    v_t: Float[Array, "*batch T-1"],
+    trace_t: Float[Array, "*batch T-1"] | float,
+) -> Float[Array, "*batch T-1"]:
+    """Peng's Q(λ) returns (Peng and Williams, 1994), for one value function; t runs over 1…T−1 as in s₀ a₀ r₁ s₁.
+
+        G_t−1 = r_t + γ_t · ((1 − λ_t) Q(s_t, a*_t) + λ_t G_t),    G_T−1 = Q(s_T−1, a*_T−1)
+
+    `v_t` is Q(s_t, a*_t), a* the action that maximises the *composite* of all value functions. A discount of 0 says
+    that nothing follows; where a stream is only cut (a truncated episode), λ_t = 0 bootstraps instead.
+    """
+    trace_t = jnp.broadcast_to(jnp.asarray(trace_t, r_t.dtype), r_t.shape)
+    g = v_t[..., -1]
+    returns: list[Array] = []
+    for t in reversed(range(r_t.shape[-1])):
+        g = r_t[..., t] + discount_t[..., t] * ((1.0 - trace_t[..., t]) * v_t[..., t] + trace_t[..., t] * g)
+        returns.append(g)
+    return jnp.stack(returns[::-1], axis=-1)

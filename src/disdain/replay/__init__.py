@@ -1,0 +1,1 @@
+"""Where unrolls wait to be learnt from."""
