@@ -95,7 +95,7 @@ class Config:
 
     def resolved(self) -> "Config":
         """The same configuration with everything that the method decides written out."""
-        if self.method not in METHODS:
+        if self.method not in tuple(METHODS):
             raise nearest("method", self.method, METHODS)
         bonus, size, weight = METHODS[self.method]
         return dataclasses.replace(

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -52,13 +52,14 @@ class Rules:
 class Reading:
     """What an agent says about a batch: the part of it that its losses can be differentiated through."""
 
-    q: Float[Array, "batch T-1 value"]  # Q(s_t, a_t) of the actions taken
+    q: Float[Array, "batch moves value"]  # Q(s_t, a_t) of the actions taken
     logits: Float[Array, "batch F member skill"]  # the discriminators' answers to each feature
 
 
 Loss = Callable[[Reading], tuple[Array, Any]]
 
 
+@runtime_checkable
 class Agent(Protocol):
     """Parameters and how they are used. Every function is pure and written for one agent; seeds are vmapped."""
 
@@ -82,7 +83,7 @@ class Agent(Protocol):
         """Q-values and logits of a batch under the live parameters."""
         ...
 
-    def next_values(self, state: Any, batch: Unroll, rules: Rules, rates: Rates) -> Float[Array, "batch T-1 value"]:
+    def next_values(self, state: Any, batch: Unroll, rules: Rules, rates: Rates) -> Float[Array, "batch moves value"]:
         """Q(s_t+1, a*) of every value function, a* the greedy action of the composite, under the target parameters."""
         ...
 

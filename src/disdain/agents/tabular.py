@@ -92,7 +92,7 @@ class Tabular:
         """The members' logits for features."""
         return _take(state.discriminator, feature)
 
-    def next_values(self, state: Tables, batch: Unroll, rules: Rules, rates: Rates) -> Float[Array, "batch T-1 value"]:
+    def next_values(self, state: Tables, batch: Unroll, rules: Rules, rates: Rates) -> Float[Array, "batch moves value"]:
         """Look up Q(s_t+1, a*)."""
         row = self._rows(batch)[:, 1:]
         return _take_values(state.q, row * self.num_actions + _take(state.greedy, row).astype(jnp.int32))

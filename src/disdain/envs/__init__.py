@@ -37,5 +37,7 @@ def make(name: str, *, moves: int, slip: float = 0.0) -> tuple[Finite, str]:
             f"unroll_length is {moves + 1}: an episode of {name} has {world.time_limit} moves at most, "
             f"so a trajectory has {world.time_limit + 1} states at most"
         )
-    note = f"{left_out} floor cells of {world.name} cannot be reached from its start and are left out" if left_out else ""
+    note = (
+        f"{left_out} floor cells of {world.name} cannot be reached from its start and are left out" if left_out else ""
+    )
     return world, note

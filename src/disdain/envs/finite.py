@@ -1,6 +1,7 @@
 """Worlds with finitely many states, known by their transition table."""
 
 import dataclasses
+from collections.abc import Iterator
 from functools import cached_property
 
 import jax
@@ -77,19 +78,42 @@ class Finite:
         """Make a move: the next state, and whether the world ended the episode with it."""
         outcomes = self.next_state.shape[2]
         row = state * self.num_actions + action
-        if word is not None and outcomes > 1:
-            reached = jnp.asarray(np.cumsum(self.probability, -1)[..., :-1].reshape(-1, outcomes - 1), jnp.float32)
-            chance = reached.at[row].get(mode="promise_in_bounds")
-            row = row * outcomes + (unit(word)[..., None] >= chance).sum(-1).astype(row.dtype)
+        if outcomes == 1:
+            entry = row
+        elif word is None:
+            entry = jnp.asarray(self._only, jnp.int32).at[row].get(mode="promise_in_bounds")
         else:
-            row = row * outcomes
-        after = jnp.asarray(self.next_state.reshape(-1), jnp.int32).at[row].get(mode="promise_in_bounds")
+            reached = jnp.asarray(self._reached).at[row].get(mode="promise_in_bounds")
+            entry = row * outcomes + (unit(word)[..., None] >= reached).sum(-1).astype(row.dtype)
+        after = jnp.asarray(self.next_state.reshape(-1), jnp.int32).at[entry].get(mode="promise_in_bounds")
         if not self.may_terminate:
             return after, jnp.zeros(after.shape, bool)
-        return after, jnp.asarray(self.terminated.reshape(-1)).at[row].get(mode="promise_in_bounds")
+        return after, jnp.asarray(self.terminated.reshape(-1)).at[entry].get(mode="promise_in_bounds")
+
+    @cached_property
+    def _reached(self) -> Float[np.ndarray, "S·A _"]:
+        """Cumulative chances that a random number is held against; none falls past the last possible outcome."""
+        later = np.cumsum(self.probability[..., ::-1], -1)[..., ::-1][..., 1:]
+        reached = np.where(later > 0, np.cumsum(self.probability, -1)[..., :-1], 2.0)
+        return reached.reshape(-1, reached.shape[-1]).astype(np.float32)
+
+    @cached_property
+    def _only(self) -> Int[np.ndarray, "S·A"]:
+        """Where each move's outcome stands in a deterministic world."""
+        outcomes = self.next_state.shape[2]
+        return np.arange(self.num_states * self.num_actions) * outcomes + self.probability.argmax(-1).reshape(-1)
 
     def reachable(self, moves: int) -> Bool[np.ndarray, "S"]:
         """The states that some policy can end a trajectory of that many moves in, from some start."""
+        *_, last = self._within(moves)
+        return last
+
+    def visitable(self, moves: int) -> Bool[np.ndarray, "S"]:
+        """The states that some policy can come to, from some start, with one to that many moves."""
+        return np.logical_or.reduce(list(self._within(moves)))
+
+    def _within(self, moves: int) -> Iterator[Bool[np.ndarray, "S"]]:
+        """Where trajectories of 1, 2, … moves can end; those that the world ended earlier have ended there too."""
         possible = self.probability > 0
         alive, ended = self.start > 0, np.zeros(self.num_states, bool)
         for _ in range(moves):
@@ -98,7 +122,7 @@ class Finite:
             ended[self.next_state[going & self.terminated]] = True
             after[self.next_state[going & ~self.terminated]] = True
             alive = after
-        return alive | ended
+            yield alive | ended
 
 
 def unit(word: UInt32[Array, "*batch"]) -> Float[Array, "*batch"]:

@@ -41,9 +41,11 @@ def read_map(path: str | Path) -> str:
     """The text of a map file, or a `UserError`."""
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise UserError(f"map {path} has {path.stat().st_size:,} bytes: a map has {LARGEST_FILE:,} at most")
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise UserError(f"map {path} is too large: a map has {LARGEST_FILE:,} bytes at most")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise UserError(f"map {path} is not text") from None
     except OSError as error:
@@ -63,7 +65,8 @@ def grid_world(text: str, name: str, *, time_limit: int | None, slip: float = 0.
         raise UserError(f"map {name} has no free cell")
     if len(marked) > 1:
         (r0, c0), (r1, c1) = marked[:2]
-        raise UserError(f"map {name} has {len(marked)} starts ('S' at line {r0 + 1} column {c0 + 1} and at line {r1 + 1} column {c1 + 1}): mark one")
+        first, second = f"line {r0 + 1} column {c0 + 1}", f"line {r1 + 1} column {c1 + 1}"
+        raise UserError(f"map {name} has {len(marked)} starts ('S' at {first} and at {second}): mark one")
     start = marked[0] if marked else min(floor)
     connected = _connected(floor, start)
     if len(connected) > LARGEST_MAP:
@@ -96,15 +99,16 @@ def grid_world(text: str, name: str, *, time_limit: int | None, slip: float = 0.
 
 def _rows(text: str, name: str) -> list[str]:
     rows = text.rstrip("\n").split("\n") if text.strip("\n") else []
-    rows = [row.rstrip("\r") for row in rows]
     if not rows:
         raise UserError(f"map {name} is empty")
     for r, row in enumerate(rows):
         for c, mark in enumerate(row):
             if mark not in "# .S":
-                raise UserError(f"map {name} has {mark!r} at line {r + 1} column {c + 1}: '#' is a wall, ' ' or '.' a floor, 'S' the start")
+                known = "'#' is a wall, ' ' or '.' a floor, 'S' the start"
+                raise UserError(f"map {name} has {mark!r} at line {r + 1} column {c + 1}: {known}")
         if len(row) != len(rows[0]):
-            raise UserError(f"map {name} is not rectangular: line 1 has {len(rows[0])} columns, line {r + 1} has {len(row)}")
+            wide = f"line 1 has {len(rows[0])} columns, line {r + 1} has {len(row)}"
+            raise UserError(f"map {name} is not rectangular: {wide}")
     return rows
 
 

@@ -1,6 +1,9 @@
 """Finite Gymnasium environments, by name: those that show their transition table."""
 
+import difflib
 import math
+import warnings
+from typing import Any
 
 import numpy as np
 
@@ -10,41 +13,55 @@ from disdain.errors import UserError, nearest
 
 def gymnasium_table(name: str) -> Finite:
     """The whole table of a Gymnasium environment: every outcome of every move, every start, holes and time limit."""
-    import gymnasium
-    from gymnasium.error import Error
-
-    try:
-        with_limits = gymnasium.make(name)
-    except Error as error:
-        known = sorted(gymnasium.registry)
-        if name not in known:
-            raise nearest("Gymnasium environment", name, _near(name, known)) from None
-        raise UserError(f"gym:{name} cannot be made: {str(error).splitlines()[0]}") from None
-    except Exception as error:
-        raise UserError(f"gym:{name} cannot be made: {type(error).__name__}: {str(error).splitlines()[0]}") from None
-    world = with_limits.unwrapped
-    table, begin = getattr(world, "P", None), getattr(world, "initial_state_distrib", None)
-    limit = with_limits.spec.max_episode_steps if with_limits.spec else None
-    with_limits.close()
+    environment = _made(name)
+    table = getattr(environment.unwrapped, "P", None)
+    begin = getattr(environment.unwrapped, "initial_state_distrib", None)
+    limit = environment.spec.max_episode_steps if environment.spec else None
+    environment.close()
     if not isinstance(table, dict) or begin is None:
         raise UserError(
             f"gym:{name} shows no transition table (env.unwrapped.P and initial_state_distrib): tables need one; "
             "FrozenLake-v1, CliffWalking-v1 and Taxi-v4 have it"
         )
-    states, actions = len(table), len(table[0])
-    outcomes = max(len(_merged(table[s][a])) for s in table for a in table[s])
-    next_state = np.zeros((states, actions, outcomes), np.int32)
-    probability = np.zeros((states, actions, outcomes))
-    terminated = np.zeros((states, actions, outcomes), bool)
-    for s in range(states):
-        for a in range(actions):
-            for k, ((after, over), chance) in enumerate(sorted(_merged(table[s][a]).items())):
-                next_state[s, a, k], terminated[s, a, k], probability[s, a, k] = after, over, chance
-    start = np.asarray(begin, float)
-    return Finite(f"gym:{name}", next_state, probability, terminated, start / start.sum(), limit)
+    try:
+        return _world(f"gym:{name}", table, np.asarray(begin, float), limit)
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise UserError(
+            f"gym:{name} has a transition table of another form than P[state][action] = [(chance, next, reward, over)] "
+            "with states and actions numbered from 0"
+        ) from None
 
 
-def _merged(outcomes: list[tuple[float, int, float, bool]]) -> dict[tuple[int, bool], float]:
+def _made(name: str) -> Any:
+    """The environment, or a `UserError`; what Gymnasium has to say about other versions stays unsaid."""
+    import gymnasium
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return gymnasium.make(name)
+    except Exception as error:  # whatever an environment's own code raises
+        known = sorted(gymnasium.registry)
+        if isinstance(error, gymnasium.error.Error) and name not in known:
+            raise nearest("Gymnasium environment", name, _near(name, known)) from None
+        reason = (str(error).splitlines() or [""])[0]
+        kind = "" if isinstance(error, gymnasium.error.Error) else f"{type(error).__name__}: "
+        raise UserError(f"gym:{name} cannot be made: {kind}{reason}") from None
+
+
+def _world(name: str, table: dict[int, Any], begin: np.ndarray, limit: int | None) -> Finite:
+    merged = [[_merged(table[s][a]) for a in range(len(table[0]))] for s in range(len(table))]
+    shape = (len(merged), len(merged[0]), max(len(outcomes) for row in merged for outcomes in row))
+    next_state, probability, terminated = np.zeros(shape, np.int32), np.zeros(shape), np.zeros(shape, bool)
+    for s, a in np.ndindex(shape[:2]):
+        for k, ((after, over), chance) in enumerate(sorted(merged[s][a].items())):
+            next_state[s, a, k], terminated[s, a, k], probability[s, a, k] = after, over, chance
+    if begin.shape != shape[:1] or not 0 <= next_state.min() <= next_state.max() < shape[0]:
+        raise ValueError(name)
+    return Finite(name, next_state, probability, terminated, begin / begin.sum(), limit)
+
+
+def _merged(outcomes: list[Any]) -> dict[tuple[int, bool], float]:
     merged: dict[tuple[int, bool], float] = {}
     for chance, after, _, over in outcomes:
         if chance > 0:
@@ -56,6 +73,4 @@ def _merged(outcomes: list[tuple[float, int, float, bool]]) -> dict[tuple[int, b
 
 
 def _near(name: str, known: list[str]) -> list[str]:
-    import difflib
-
     return difflib.get_close_matches(name, known, n=3, cutoff=0.4) or ["FrozenLake-v1", "CliffWalking-v1", "Taxi-v4"]

@@ -1,12 +1,13 @@
 """What the discriminator sees of a trajectory, and which moves are paid for it."""
 
 import dataclasses
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 
+@runtime_checkable
 class Objective(Protocol):
     """An objective picks states out of a trajectory of T states whose last real one is `last` (T−1 if not cut short).
 
@@ -23,7 +24,7 @@ class Objective(Protocol):
         """1 for real features, 0 for padding."""
         ...
 
-    def pay(self, value: Float[Array, "*batch F"], last: Int[Array, "*batch"], moves: int) -> Float[Array, "*batch T-1"]:
+    def pay(self, value: Float[Array, "*batch F"], last: Int[Array, "*batch"], moves: int) -> Float[Array, "*batch moves"]:
         """The value of each feature as the reward of the move that led to it."""
         ...
 

@@ -19,11 +19,11 @@ def greedy(values: Float[Array, "*batch action"]) -> Int[Array, "*batch"]:
 
 
 def peng_returns(
-    r_t: Float[Array, "*batch T-1"],
-    discount_t: Float[Array, "*batch T-1"],
-    v_t: Float[Array, "*batch T-1"],
-    trace_t: Float[Array, "*batch T-1"] | float,
-) -> Float[Array, "*batch T-1"]:
+    r_t: Float[Array, "*batch moves"],
+    discount_t: Float[Array, "*batch moves"],
+    v_t: Float[Array, "*batch moves"],
+    trace_t: Float[Array, "*batch moves"] | float,
+) -> Float[Array, "*batch moves"]:
     """Peng's Q(λ) returns (Peng and Williams, 1994), for one value function; t runs over 1…T−1 as in s₀ a₀ r₁ s₁.
 
         G_t−1 = r_t + γ_t · ((1 − λ_t) Q(s_t, a*_t) + λ_t G_t),    G_T−1 = Q(s_T−1, a*_T−1)

@@ -4,7 +4,7 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, Shaped
+from jaxtyping import Array, Bool, Float, Int, Integer, Shaped
 
 
 @jax.tree_util.register_dataclass
@@ -19,9 +19,9 @@ class Unroll:
     """
 
     observation: Shaped[Array, "*batch_and_time"]
-    action: Int[Array, "*batch T-1"]
-    skill: Int[Array, "*batch"]
-    length: Int[Array, "*batch"] | None = None
+    action: Integer[Array, "*batch moves"]
+    skill: Integer[Array, "*batch"]
+    length: Integer[Array, "*batch"] | None = None
     terminated: Bool[Array, "*batch"] | None = None
     truncated: Bool[Array, "*batch"] | None = None
 
@@ -35,11 +35,11 @@ class Unroll:
         full = jnp.full(self.skill.shape, self.moves, jnp.int32)
         return full if self.length is None else self.length.astype(jnp.int32)
 
-    def mask(self) -> Float[Array, "*batch T-1"]:
+    def mask(self) -> Float[Array, "*batch moves"]:
         """1 for moves that were made, 0 for padding."""
         return (jnp.arange(self.moves) < self.last()[..., None]).astype(jnp.float32)
 
-    def discount(self) -> Float[Array, "*batch T-1"]:
+    def discount(self) -> Float[Array, "*batch moves"]:
         """0 where the world ended the episode, 1 elsewhere (a skill's end is not the world's)."""
         if self.terminated is None:
             return jnp.ones(self.action.shape, jnp.float32)

@@ -71,7 +71,9 @@ class Collector:
 
         no = jnp.zeros(skill.shape, bool)
         carry = (begin.state, jnp.zeros(skill.shape, jnp.int32), no, no)
-        (final, length, terminated, over), (states, actions) = jax.lax.scan(move, carry, per_move)
+        # a loop costs little on a CPU; on an accelerator each turn would cost launches, and unrolled it is one kernel
+        unroll = jax.default_backend() != "cpu"
+        (final, length, terminated, over), (states, actions) = jax.lax.scan(move, carry, per_move, unroll=unroll)
         observation = self.world.observe(jnp.concatenate([states, final[None]])).T
         unroll = Unroll(
             observation=observation.astype(smallest_uint(self.world.num_states - 1)),

@@ -11,6 +11,7 @@ from disdain.agents.learning import Measured, Rates, Rules, features, update
 from disdain.agents.tabular import Tabular
 from disdain.config import BLOCK, Config
 from disdain.envs import Episode, Finite
+from disdain.evaluation.exact import Exact
 from disdain.method.bonuses import Bonus, Count, Disagreement, NoBonus
 from disdain.method.objectives import OBJECTIVES
 from disdain.method.unroll import Unroll
@@ -51,6 +52,7 @@ class Parts:
     rules: Rules
     collector: Collector
     ring: Ring | None
+    exact: Exact
 
     @property
     def words(self) -> int:
@@ -144,6 +146,42 @@ class Parts:
         training = self.push(training, unrolls)
         return self.update(training, rates, self.sample(training, unrolls, words[split:]), index)
 
+    def evaluate(
+        self, training: Training, rates: Rates, updates: Int[Array, ""]
+    ) -> tuple[Training, dict[str, Float[Array, ""]]]:
+        """Every measure, and the training with the tally of the last `updates` updates started anew."""
+        tally, tables = training.tally, training.agent
+        mean = jax.tree.map(lambda total: total / updates, tally.measured)
+        greedy = tables.greedy.reshape(self.config.num_skills, self.world.num_states).astype(jnp.int32)
+        measures = {
+            "skills_training": jnp.exp(mean.reward_skill),
+            "coverage_lifetime": tally.visited.sum().astype(jnp.float32),
+            "healthy": tally.healthy,
+            **{field.name: getattr(mean, field.name) for field in dataclasses.fields(mean)},
+            **self.exact.measures(greedy, tables.discriminator, rates.epsilon),
+        }
+        fresh = dataclasses.replace(tally, measured=jax.tree.map(jnp.zeros_like, tally.measured))
+        return dataclasses.replace(training, tally=fresh), measures
+
+    def snapshot(self, training: Training) -> dict[str, Array]:
+        """What maps and rollouts are drawn from: the greedy policy's final states and the bonus of every state."""
+        tables = training.agent
+        greedy = tables.greedy.reshape(self.config.num_skills, self.world.num_states).astype(jnp.int32)
+        start = int(self.world.starts[0]) * self.world.num_states if self.rules.objective.states_per_feature > 1 else 0
+        feature = start + jnp.arange(self.world.num_states)
+        bonus = self.rules.bonus.value(training.bonus, self.agent.logits(tables, feature), feature)
+        return self.exact.snapshot(greedy, tables.discriminator, bonus)
+
+    def refill(self, training: Training, rates: Rates, key: Array, index: Int[Array, ""]) -> Training:
+        """Collect and push without learning: how a replay that was left behind fills again."""
+        words = jax.random.bits(
+            jax.random.fold_in(jax.random.fold_in(key, 0xF111), index),
+            (self.config.unrolls_per_update * self.collector.words,),
+            jnp.uint32,
+        )
+        training, unrolls = self.collect(training, rates, words, index)
+        return self.push(training, unrolls)
+
     def _slice(self, episode: Episode | None, first: Any) -> Episode | None:
         fresh = self.config.unrolls_per_update
         return jax.tree.map(lambda whole: jax.lax.dynamic_slice_in_dim(whole, first, fresh), episode)
@@ -181,7 +219,8 @@ def make_parts(config: Config, world: Finite) -> Parts:
     )
     collector = Collector(agent, world, config.moves, config.num_skills)
     ring = Ring(config.replay_size, config.unrolls_per_update) if config.replay == "device" else None
-    return Parts(config, world, agent, rules, collector, ring)
+    exact = Exact(world, objective, config.moves, config.num_skills, agent.pinned_state)
+    return Parts(config, world, agent, rules, collector, ring, exact)
 
 
 def rates_of(config: Config) -> Rates:
@@ -189,7 +228,3 @@ def rates_of(config: Config) -> Rates:
     names = (field.name for field in dataclasses.fields(Rates))
     return Rates(*(jnp.float32(getattr(config, name)) for name in names))
 
-
-def rate_values(config: Config) -> dict[str, Float[Array, ""] | float]:
-    """The same numbers by name."""
-    return {field.name: getattr(config, field.name) for field in dataclasses.fields(Rates)}

@@ -1,0 +1,1 @@
+"""Benchmarks: what one run on one machine measured, as ratios; `disdain bench NAME`."""
