@@ -6,5 +6,5 @@ from beartype import beartype
 
 
 def checked(function: Any) -> Any:
-    """beartype, but for constructors: JAX rebuilds records with leaves of every kind (NumPy's, shapes, placeholders)."""
+    """beartype, but for constructors: JAX rebuilds records with leaves that are no arrays."""
     return function if function.__name__ == "__init__" else beartype(function)

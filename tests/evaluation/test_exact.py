@@ -1,6 +1,5 @@
 """Exact measures against every trajectory one by one, against matrices in float64, and in closed form."""
 
-import dataclasses
 import math
 
 import jax
@@ -59,7 +58,7 @@ def agree(found, expected, tolerance=2e-5):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_trajectory_one_by_one(objective, seed):
     world = random_world(seed)
     greedy, logits = agent_of(world, objective, skills=3, seed=seed)
@@ -201,12 +200,12 @@ def test_a_skill_that_nobody_believes_in_counts_but_is_finite():
     assert found["gap_greedy"] == pytest.approx(0.5 * 1e4 - math.log(2), rel=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(sorted(OBJECTIVES)), epsilon=st.floats(0, 1))
 def test_bounds_hold_in_any_world(seed, objective, epsilon):
-    world = random_world(seed % 20)
+    world = random_world(seed % 3)
     greedy, logits = agent_of(world, objective, skills=4, seed=seed, sharp=float(seed % 5))
-    found = _compiled(seed % 20, objective)(jnp.asarray(greedy), jnp.asarray(logits), jnp.float32(epsilon))
+    found = _compiled(seed % 3, objective)(jnp.asarray(greedy), jnp.asarray(logits), jnp.float32(epsilon))
     exact = Exact(world, OBJECTIVES[objective], 4, 4)
     assert found["gap_training"] >= -1e-5
     assert found["gap_greedy"] >= -1e-5
@@ -285,11 +284,10 @@ def test_ceiling_with_the_notebook_s_pinned_start(objective, features):
 
 def test_ceiling_where_ending_at_the_pinned_state_pays_better_than_sharing():
     """One free feature, 24 skills: all of them there are worth 1; 9 there and 15 nowhere are worth more."""
-    world, _ = make("four-rooms-small", moves=1)
-    single = dataclasses.replace(world, next_state=np.where(world.next_state == 6, 1, world.next_state))
-    exact = Exact(single, OBJECTIVES["final"], 1, 24, pinned_state=0)
-    if exact.num_features != 1:
-        pytest.fail(f"{exact.num_features} features")
+    next_state = np.array([[0, 1], [1, 1]])[..., None]
+    world = Finite("fork", next_state, np.ones((2, 2, 1)), np.zeros((2, 2, 1), bool), np.array([1.0, 0.0]))
+    exact = Exact(world, OBJECTIVES["final"], 1, 24, pinned_state=0)
+    assert exact.num_features == 1
     assert exact.ceiling == pytest.approx(max(math.exp(m / 24 * math.log(24 / m)) for m in range(1, 25)))
 
 
@@ -307,7 +305,10 @@ def test_snapshot_of_a_deterministic_world_is_its_rollout():
     greedy, logits = agent_of(world, "final", 10, seed=8)
     exact = Exact(world, OBJECTIVES["final"], 19, 10)
     bonus = jnp.arange(104.0)
-    shot = {name: np.asarray(v) for name, v in jax.jit(exact.snapshot)(jnp.asarray(greedy), jnp.asarray(logits), bonus).items()}
+    shot = {
+        name: np.asarray(v)
+        for name, v in jax.jit(exact.snapshot)(jnp.asarray(greedy), jnp.asarray(logits), bonus).items()
+    }
     assert shot["path"].shape == (10, 20)
     for z in range(10):
         state = int(world.starts[0])
@@ -324,7 +325,11 @@ def test_snapshot_of_a_stochastic_world_follows_what_is_likeliest():
     world, _ = make("four-rooms", moves=19, slip=0.2)
     calm, _ = make("four-rooms", moves=19)
     greedy, logits = agent_of(world, "final", 10, seed=8)
-    take = lambda w: Exact(w, OBJECTIVES["final"], 19, 10).snapshot(jnp.asarray(greedy), jnp.asarray(logits), jnp.zeros(104))  # noqa: E731
+
+    def take(w):
+        exact = Exact(w, OBJECTIVES["final"], 19, 10)
+        return exact.snapshot(jnp.asarray(greedy), jnp.asarray(logits), jnp.zeros(104))
+
     shot = take(world)
     np.testing.assert_array_equal(shot["path"], take(calm)["path"])
     final, _ = oracles.matrices(world, 19, greedy, 0.0)
@@ -334,7 +339,9 @@ def test_snapshot_of_a_stochastic_world_follows_what_is_likeliest():
 def test_snapshot_of_pairs_asks_about_the_first_start():
     world = random_world(2, outcomes=1)
     greedy, logits = agent_of(world, "initial-final", 3, seed=9)
-    shot = Exact(world, OBJECTIVES["initial-final"], 4, 3).snapshot(jnp.asarray(greedy), jnp.asarray(logits), jnp.zeros(5))
+    shot = Exact(world, OBJECTIVES["initial-final"], 4, 3).snapshot(
+        jnp.asarray(greedy), jnp.asarray(logits), jnp.zeros(5)
+    )
     feature = int(world.starts[0]) * 5 + np.asarray(shot["final_state"])
     sure = np.exp(oracles.reward_table(logits)[feature, np.arange(3)]) / 3
     np.testing.assert_allclose(shot["confidence"], sure, rtol=1e-4)

@@ -2,7 +2,6 @@
 
 import math
 
-import disdain
 import entropies
 import jax
 import jax.numpy as jnp
@@ -12,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+import disdain
 
 pytestmark = pytest.mark.usefixtures("strict")
 

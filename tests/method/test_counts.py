@@ -1,10 +1,11 @@
 """Bonuses as init / value / update."""
 
-import disdain
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
+import disdain
 
 pytestmark = pytest.mark.usefixtures("strict")
 
@@ -65,7 +66,9 @@ def test_no_bonus(maybe_jit):
     assert got.dtype == jnp.float32
 
 
-@pytest.mark.parametrize("bonus", [disdain.Count(9), disdain.Disagreement(), disdain.NoBonus()], ids=lambda b: type(b).__name__)
+@pytest.mark.parametrize(
+    "bonus", [disdain.Count(9), disdain.Disagreement(), disdain.NoBonus()], ids=lambda b: type(b).__name__
+)
 def test_every_bonus_keeps_the_shape_of_what_it_prices(bonus):
     """Also of a whole trajectory's features, and under a vmap over seeds."""
     feature = jnp.asarray(np.random.default_rng(2).integers(9, size=(3, 4, 6)))

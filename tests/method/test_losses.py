@@ -1,11 +1,12 @@
 """The two losses: brute force, JAX's own log-softmax, and who is taught by what."""
 
-import disdain
 import entropies
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
+import disdain
 
 pytestmark = pytest.mark.usefixtures("strict")
 
@@ -17,7 +18,9 @@ def test_squared_td_sums_over_time_and_averages_over_the_batch(maybe_jit):
 
 
 def test_padding_teaches_nothing(maybe_jit):
-    gradient = maybe_jit(jax.grad(disdain.squared_td))(jnp.zeros((1, 3)), jnp.ones((1, 3)), jnp.array([[1.0, 1.0, 0.0]]))
+    gradient = maybe_jit(jax.grad(disdain.squared_td))(
+        jnp.zeros((1, 3)), jnp.ones((1, 3)), jnp.array([[1.0, 1.0, 0.0]])
+    )
     np.testing.assert_array_equal(gradient, [[-2.0, -2.0, 0.0]])
 
 

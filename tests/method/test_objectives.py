@@ -1,10 +1,11 @@
 """Which states the discriminator sees and which moves are paid, also where a trajectory is cut short."""
 
-import disdain
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
+import disdain
 from disdain.method.objectives import OBJECTIVES
 
 pytestmark = pytest.mark.usefixtures("strict")

@@ -1,12 +1,13 @@
 """Peng's Q(λ) against its definition, and the greedy action of the composite."""
 
-import disdain
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import disdain
 
 pytestmark = pytest.mark.usefixtures("strict")
 
@@ -91,7 +92,9 @@ def test_two_returns_add_up_to_the_return_of_the_sum(maybe_jit):
     """With the action shared, the target is linear: two value functions learn what one learns of the sum."""
     (r1, discount, v1, trace), (r2, _, v2, _) = stream(7, 5, 9), stream(8, 5, 9)
     peng = maybe_jit(disdain.peng_returns)
-    one, two, both = (peng(*map(jnp.asarray, (r, discount, v, trace))) for r, v in ((r1, v1), (r2, v2), (r1 + r2, v1 + v2)))
+    one, two, both = (
+        peng(*map(jnp.asarray, (r, discount, v, trace))) for r, v in ((r1, v1), (r2, v2), (r1 + r2, v1 + v2))
+    )
     np.testing.assert_allclose(one + two, both, rtol=1e-4, atol=1e-5)
 
 

@@ -2,11 +2,12 @@
 
 import warnings
 
-import disdain
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
+import disdain
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # importing it warns, of TensorFlow Probability

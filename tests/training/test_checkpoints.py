@@ -138,7 +138,7 @@ def test_the_newest_are_kept_and_those_after_a_point_discarded(checkpoints):
     assert sorted(path.name for path in checkpoints.folder.iterdir()) == ["000000300", "000000400"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(leaf=npst.arrays(st.sampled_from([np.uint8, np.uint16, np.int32, np.bool_]), npst.array_shapes(max_dims=3)))
 def test_integers_come_back_in_their_type(tmp_path_factory, leaf):
     checkpoints = Checkpoints(tmp_path_factory.mktemp("checkpoints"))

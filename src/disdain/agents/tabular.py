@@ -77,7 +77,7 @@ class Tabular:
 
     def feature(self, batch: Unroll, states: Int[Array, "batch F K"]) -> Int[Array, "batch F"]:
         """The number of a state, or of a pair of states."""
-        seen = jnp.take_along_axis(batch.observation.astype(jnp.int32)[:, None, :], states, axis=-1)
+        seen = jnp.take_along_axis(batch.observation.astype(jnp.int32)[:, None, :], states, axis=-1, mode="promise_in_bounds")
         number = seen[..., 0]
         for k in range(1, self.states_per_feature):
             number = number * self.num_states + seen[..., k]
@@ -85,8 +85,8 @@ class Tabular:
 
     def read(self, state: Tables, batch: Unroll, feature: Int[Array, "batch F"]) -> Reading:
         """Look up Q(s_t, a_t) and the logits."""
-        entry = self._rows(batch)[:, :-1] * self.num_actions + batch.action
-        return Reading(_take_values(state.q, entry), self.logits(state, feature))
+        entry = self._rows(batch)[:-1] * self.num_actions + batch.action.T
+        return Reading(_take_values(state.q, entry).swapaxes(0, 1), self.logits(state, feature))
 
     def logits(self, state: Tables, feature: Int[Array, "*batch"]) -> Float[Array, "*batch member skill"]:
         """The members' logits for features."""
@@ -94,26 +94,26 @@ class Tabular:
 
     def next_values(self, state: Tables, batch: Unroll, rules: Rules, rates: Rates) -> Float[Array, "batch moves value"]:
         """Look up Q(s_t+1, a*)."""
-        row = self._rows(batch)[:, 1:]
-        return _take_values(state.q, row * self.num_actions + _take(state.greedy, row).astype(jnp.int32))
+        row = self._rows(batch)[1:]
+        return _take_values(state.q, row * self.num_actions + _take(state.greedy, row).astype(jnp.int32)).swapaxes(0, 1)
 
     def descend(
         self, state: Tables, batch: Unroll, feature: Int[Array, "batch F"], loss: Loss, rules: Rules, rates: Rates
     ) -> tuple[Tables, object]:
         """SGD on the entries that the batch visited: the gradient of the loss by what was read, added where it was read."""
         gradient, measured = jax.grad(loss, has_aux=True)(self.read(state, batch, feature))
-        row = self._rows(batch)[:, :-1]
-        entry = row * self.num_actions + batch.action
-        q = state.q.at[entry].add(-rates.learning_rate * gradient.q, mode="promise_in_bounds")
+        row = self._rows(batch)[:-1]
+        entry = row * self.num_actions + batch.action.T
+        q = state.q.at[entry].add(-rates.learning_rate * gradient.q.swapaxes(0, 1), mode="promise_in_bounds", wrap_negative_indices=False)
         step = -rates.discriminator_rate * gradient.logits
         if self.pinned_state is not None:
             step = step * self._free(feature)[..., None, None]
-        discriminator = state.discriminator.at[feature].add(step, mode="promise_in_bounds")
-        refreshed = state.greedy.at[row].set(self._greedy_rows(q, row, rules, rates), mode="promise_in_bounds")
+        discriminator = state.discriminator.at[feature].add(step, mode="promise_in_bounds", wrap_negative_indices=False)
+        refreshed = state.greedy.at[row].set(self._greedy_rows(q, row, rules, rates), mode="promise_in_bounds", wrap_negative_indices=False)
         return Tables(q, discriminator, refreshed), measured
 
     def _rows(self, batch: Unroll) -> Int[Array, "batch T"]:
-        return batch.skill.astype(jnp.int32)[:, None] * self.num_states + batch.observation.astype(jnp.int32)
+        return batch.skill.astype(jnp.int32) * self.num_states + batch.observation.T.astype(jnp.int32)
 
     def _greedy_rows(self, q: Array, row: Int[Array, "*batch"], rules: Rules, rates: Rates) -> UInt8[Array, "*batch"]:
         weights = rules.value_weights(rates)
@@ -136,7 +136,7 @@ def smallest_uint(largest: int) -> np.dtype:
 
 
 def _take(table: Array, index: Int[Array, "*batch"]) -> Array:
-    return table.at[index].get(mode="promise_in_bounds")
+    return table.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 def _take_values(q: Float[Array, "entry value"], entry: Int[Array, "*batch"]) -> Float[Array, "*batch value"]:

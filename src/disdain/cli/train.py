@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: Parser) -> None:
     """The verb's arguments."""
+    parser.usage = "%(prog)s PRESET [options]\n       %(prog)s --resume RUN [--updates N] [options]"
     parser.add_argument("preset", nargs="?", metavar="PRESET", help="a preset (disdain presets lists them)")
     parser.add_argument("--resume", metavar="RUN", help="go on with this run (a folder, or what `disdain pack` made)")
     parser.add_argument("--out", metavar="DIR", help="the run's folder, new or empty (default: one under runs/)")

@@ -81,14 +81,14 @@ class Finite:
         if outcomes == 1:
             entry = row
         elif word is None:
-            entry = jnp.asarray(self._only, jnp.int32).at[row].get(mode="promise_in_bounds")
+            entry = jnp.asarray(self._only, jnp.int32).at[row].get(mode="promise_in_bounds", wrap_negative_indices=False)
         else:
-            reached = jnp.asarray(self._reached).at[row].get(mode="promise_in_bounds")
+            reached = jnp.asarray(self._reached).at[row].get(mode="promise_in_bounds", wrap_negative_indices=False)
             entry = row * outcomes + (unit(word)[..., None] >= reached).sum(-1).astype(row.dtype)
-        after = jnp.asarray(self.next_state.reshape(-1), jnp.int32).at[entry].get(mode="promise_in_bounds")
+        after = jnp.asarray(self.next_state.reshape(-1), jnp.int32).at[entry].get(mode="promise_in_bounds", wrap_negative_indices=False)
         if not self.may_terminate:
             return after, jnp.zeros(after.shape, bool)
-        return after, jnp.asarray(self.terminated.reshape(-1)).at[entry].get(mode="promise_in_bounds")
+        return after, jnp.asarray(self.terminated.reshape(-1)).at[entry].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
     @cached_property
     def _reached(self) -> Float[np.ndarray, "S·A _"]:

@@ -17,12 +17,12 @@ def rollout(
     skill: Int[Array, "*batch"],
     moves: int,
     *,
-    epsilon: float = 0.0,
+    epsilon: Float[Array, ""] | float = 0.0,
     key: Array | None = None,
 ) -> tuple[Int[Array, "T *batch"], Int[Array, "*batch"]]:
     """Follow skills from given states: the states of each trajectory (after an episode's end, its last state again)
-    and the number of moves really made. Without a key, the world must be deterministic and ε 0."""
-    if key is None and (world.stochastic or epsilon > 0):
+    and the number of moves really made. Without a key, the world must be deterministic, and ε counts for nothing."""
+    if key is None and world.stochastic:
         raise ValueError("chance needs a key")
     keys = None if key is None else jax.random.split(key, moves)
     table, num_states = greedy.reshape(-1), greedy.shape[1]

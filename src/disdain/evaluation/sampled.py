@@ -2,7 +2,8 @@
 
 import dataclasses
 import math
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial
 
 import jax
 import jax.numpy as jnp
@@ -67,12 +68,15 @@ class Sampled:
         found["goals_reached"], found["goals_passed"] = self._goals(greedy, reward, key_goals)
         return found
 
+    @cached_property
+    def _run(self) -> Callable[..., tuple[Array, Array]]:
+        return jax.jit(partial(rollout, self.world, moves=self.moves))
+
     def _rollout(self, greedy: Array, skill: np.ndarray, epsilon: float, key: Array) -> tuple[np.ndarray, np.ndarray]:
         """States [*batch, T] and lengths [*batch] from starts drawn as episodes draw them."""
         key_start, key_moves = jax.random.split(key)
         begin = self.world.reset(jax.random.bits(key_start, skill.shape))
-        run = jax.jit(partial(rollout, self.world, moves=self.moves, epsilon=epsilon))
-        states, length = run(greedy, begin, skill, key=key_moves)
+        states, length = self._run(greedy, begin, jnp.asarray(skill, jnp.int32), epsilon=epsilon, key=key_moves)
         return np.moveaxis(np.asarray(states), 0, -1), np.asarray(length)
 
     def _features(self, states: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,8 +116,8 @@ class Sampled:
         key_start, key_moves = jax.random.split(key)
         begin = np.asarray(self.world.reset(jax.random.bits(key_start, goal.shape)))
         feature = begin * self.world.num_states + goal if self.objective.states_per_feature == 2 else goal
-        run = jax.jit(partial(rollout, self.world, moves=self.moves))
-        states, _ = run(greedy, begin, reward[feature].argmax(-1), key=key_moves)
+        skill = jnp.asarray(reward[feature].argmax(-1), jnp.int32)
+        states, _ = self._run(greedy, jnp.asarray(begin), skill, epsilon=0.0, key=key_moves)
         states, ones = np.asarray(states), np.ones((*goal.shape, 1))
         reached, passed = states[-1] == goal, (states == goal).any(0)
         return _mean(reached[..., None].astype(float), ones), _mean(passed[..., None].astype(float), ones)

@@ -21,7 +21,9 @@ class Bonus(Protocol):
         """The state before anything was seen."""
         ...
 
-    def value(self, state: Any, logits: Float[Array, "*batch member skill"], feature: Integer[Array, "*batch"]) -> Array:
+    def value(
+        self, state: Any, logits: Float[Array, "*batch member skill"], feature: Integer[Array, "*batch"]
+    ) -> Array:
         """The bonus of each feature."""
         ...
 

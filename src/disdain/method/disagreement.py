@@ -1,11 +1,12 @@
 """The paper's bonus: what an ensemble's members do not agree about, they have not seen."""
 
+import functools
 import math
 from typing import Any
 
 from jaxtyping import Float
 
-from disdain.method.ensembles import LOG_ZERO, constant, members, opened, within
+from disdain.method.ensembles import LOG_ZERO, constant, members, opened, sum_of, within
 
 
 def disagreement(logits: Float[Any, "*batch member skill"]) -> Float[Any, "*batch"]:
@@ -20,12 +21,15 @@ def disagreement(logits: Float[Any, "*batch member skill"]) -> Float[Any, "*batc
     agree get exactly 0, with no rounding left for λ to multiply.
     """
     xp, logits, owed = opened(logits)
+    size = logits.shape[-2]
     log_q, q = members(xp, logits)
     # clipped at 0, a product is rounded before anything is taken from it (no fused multiply-add): equals stay equal
     log_q, q = xp.clip(log_q, LOG_ZERO, None), xp.clip(q, 0.0, None)
-    log_top, top = (constant(xp.max(x, axis=-2, keepdims=True)) for x in (log_q, q))
-    fall = xp.mean(q - top, axis=-2, keepdims=True) / xp.clip(top, 1e-30, None)  # q̄/top − 1, in [1/N − 1, 0]
+    # member by member: an ensemble is small, and a reduction over so short an axis slow
+    log_each, each = ([x[..., i, :] for i in range(size)] for x in (log_q, q))
+    log_top, top = (constant(functools.reduce(xp.maximum, x)) for x in (log_each, each))
+    fall = sum(q_i - top for q_i in each) / size / xp.clip(top, 1e-30, None)  # q̄/top − 1, in [1/N − 1, 0]
     log_mean = log_top + xp.log(1.0 + fall)
-    divergence = xp.sum(q * (log_q - log_mean), axis=-1)
-    most = math.log(min(logits.shape[-2], logits.shape[-1]))
-    return within(xp, xp.mean(divergence, axis=-1), owed, 0.0, most)
+    divergence = sum(q_i * (log_q_i - log_mean) for log_q_i, q_i in zip(log_each, each, strict=True)) / size
+    most = math.log(min(size, logits.shape[-1]))
+    return within(xp, sum_of(xp, divergence)[..., 0], owed, 0.0, most)

@@ -54,10 +54,41 @@ def members(xp: Any, logits: Float[Any, "*batch member skill"]) -> tuple[Any, An
 
     A logit of −∞ is a probability of 0; a member with no other has no distribution, and NaN for all its answers.
     """
-    shifted = logits - constant(xp.max(logits, axis=-1, keepdims=True))
+    shifted = logits - constant(top_of(xp, logits))
     unnormalised = xp.exp(shifted)
-    total = xp.sum(unnormalised, axis=-1, keepdims=True)
+    total = sum_of(xp, unnormalised)
     return shifted - xp.log(total), unnormalised / total
+
+
+def top_of(xp: Any, array: Float[Any, "*batch skill"]) -> Any:
+    """The largest entry along the last axis, which stays with length 1.
+
+    In JAX on a CPU by halving, whole vectors at a time, where a reduction would go number by number.
+    """
+    length = array.shape[-1]
+    if _is_jax_on_cpu(xp):
+        while length % 2 == 0:
+            length //= 2
+            array = xp.maximum(array[..., :length], array[..., length:])
+    return xp.max(array, axis=-1, keepdims=True) if length > 1 else array
+
+
+def sum_of(xp: Any, array: Float[Any, "*batch skill"]) -> Any:
+    """The sum along the last axis, which stays with length 1.
+
+    In JAX on a CPU as a product with ones, for the same reason; elsewhere a product could be less exact than a sum.
+    """
+    if _is_jax_on_cpu(xp):
+        return array @ xp.ones((array.shape[-1], 1), dtype=array.dtype)
+    return xp.sum(array, axis=-1, keepdims=True)
+
+
+def _is_jax_on_cpu(xp: Any) -> bool:
+    if not array_api_compat.is_jax_namespace(xp):
+        return False
+    import jax
+
+    return jax.default_backend() == "cpu"
 
 
 def within(xp: Any, value: Any, dtype: Any, low: float, high: float) -> Any:

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Integer
 
-from disdain.method.ensembles import members, widen
+from disdain.method.ensembles import constant, sum_of, top_of, widen
 
 
 def squared_td(
@@ -21,7 +21,8 @@ def cross_entropy(
     The members' losses are to be *summed*, so that each learns at the full rate, as in algorithm 1.
     """
     logits, _ = widen(jnp, logits)
-    log_q, _ = members(jnp, logits)
-    own = jnp.arange(logits.shape[-1]) == skill.astype(jnp.int32)[:, None, None, None]
-    chosen = jnp.where(own, log_q, 0.0).sum(-1)
-    return -(weight[..., None] * chosen).sum(1).mean(0)
+    shifted = logits - constant(top_of(jnp, logits))
+    index = jnp.broadcast_to(skill.astype(jnp.int32)[:, None, None, None], (*logits.shape[:-1], 1))
+    own = jnp.take_along_axis(shifted, index, axis=-1, mode="promise_in_bounds")
+    log_q = own - jnp.log(sum_of(jnp, jnp.exp(shifted)))
+    return -(weight[..., None] * log_q[..., 0]).sum(1).mean(0)

@@ -14,7 +14,10 @@ class Objective(Protocol):
     Each of its F features is K states taken together; the agent embeds and joins them.
     """
 
-    states_per_feature: int  # K
+    @property
+    def states_per_feature(self) -> int:
+        """K."""
+        ...
 
     def states(self, last: Int[Array, "*batch"], moves: int) -> Int[Array, "*batch F K"]:
         """Time indices of the states of each feature."""
@@ -24,7 +27,9 @@ class Objective(Protocol):
         """1 for real features, 0 for padding."""
         ...
 
-    def pay(self, value: Float[Array, "*batch F"], last: Int[Array, "*batch"], moves: int) -> Float[Array, "*batch moves"]:
+    def pay(
+        self, value: Float[Array, "*batch F"], last: Int[Array, "*batch"], moves: int
+    ) -> Float[Array, "*batch moves"]:
         """The value of each feature as the reward of the move that led to it."""
         ...
 

@@ -30,11 +30,17 @@ def peng_returns(
 
     `v_t` is Q(s_t, a*_t), a* the action that maximises the *composite* of all value functions. A discount of 0 says
     that nothing follows; where a stream is only cut (a truncated episode), λ_t = 0 bootstraps instead.
+
+    The recursion G_t−1 = x_t + c_t G_t is solved by doubling (each pass looks twice as far ahead): ⌈log₂ T⌉ short
+    passes over all t at once instead of T passes that wait for each other.
     """
     trace_t = jnp.broadcast_to(jnp.asarray(trace_t, r_t.dtype), r_t.shape)
-    g = v_t[..., -1]
-    returns: list[Array] = []
-    for t in reversed(range(r_t.shape[-1])):
-        g = r_t[..., t] + discount_t[..., t] * ((1.0 - trace_t[..., t]) * v_t[..., t] + trace_t[..., t] * g)
-        returns.append(g)
-    return jnp.stack(returns[::-1], axis=-1)
+    r_t, discount_t, v_t, trace_t = (jnp.moveaxis(x, -1, 0) for x in (r_t, discount_t, v_t, trace_t))
+    carried = discount_t * trace_t
+    g = (r_t + discount_t * (1.0 - trace_t) * v_t).at[-1].set(r_t[-1] + discount_t[-1] * v_t[-1])
+    reach = 1
+    while reach < g.shape[0]:
+        ahead = lambda x: jnp.concatenate([x[reach:], jnp.zeros_like(x[:reach])])  # noqa: B023, E731
+        g, carried = g + carried * ahead(g), carried * ahead(carried)
+        reach *= 2
+    return jnp.moveaxis(g, 0, -1)

@@ -9,6 +9,7 @@ import dataclasses
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -115,11 +116,16 @@ class Checkpoints:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Orbax logs the traceback of every thread that meets a full disk; the error that it raises says enough."""
-    logger = logging.getLogger("absl")
+    """The error that Orbax raises says enough: it also logs the traceback of every thread that meets a full disk.
+
+    Writes still under way then report to an event loop that is gone, so that silence outlasts a failure.
+    """
+    logger, hook = logging.getLogger("absl"), sys.unraisablehook
     disabled, logger.disabled = logger.disabled, True
+    sys.unraisablehook = lambda late: None if "Event loop is closed" in str(late.exc_value) else hook(late)
     try:
         yield
+        sys.unraisablehook = hook
     finally:
         logger.disabled = disabled
 

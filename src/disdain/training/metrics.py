@@ -39,14 +39,18 @@ class MetricsLog:
         content = self.path.read_bytes() if self.path.exists() else b""
         return _mark(content)
 
-    def cut(self, mark: Mapping[str, Any]) -> None:
-        """Back to what the file was when `mark` was made."""
+    def check(self, mark: Mapping[str, Any]) -> None:
+        """`UserError` if what was there when `mark` was made is not there any more."""
         content = self.path.read_bytes() if self.path.exists() else b""
         if _mark(content[: mark["bytes"]]) != dict(mark):
             raise UserError(
                 f"{self.path} was changed by hand: its first {mark['bytes']} bytes are not what training wrote"
             )
-        if len(content) > mark["bytes"]:
+
+    def cut(self, mark: Mapping[str, Any]) -> None:
+        """Back to what the file was when `mark` was made."""
+        self.check(mark)
+        if self.path.exists() and self.path.stat().st_size > mark["bytes"]:
             with open(self.path, "r+b") as file:
                 file.truncate(mark["bytes"])
                 os.fsync(file.fileno())

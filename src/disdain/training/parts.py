@@ -115,7 +115,7 @@ class Parts:
         seen, weight = features(self.agent, self.rules.objective, unrolls)
         tally = dataclasses.replace(
             training.tally,
-            visited=training.tally.visited.at[unrolls.observation.astype(jnp.int32)].set(True, mode="promise_in_bounds"),
+            visited=training.tally.visited.at[unrolls.observation.astype(jnp.int32)].set(True, mode="promise_in_bounds", wrap_negative_indices=False),
         )
         return dataclasses.replace(
             training,

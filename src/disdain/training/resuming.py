@@ -119,6 +119,7 @@ def _verify(run: Run, update: int) -> dict[str, Any]:
     except Damaged as error:
         raise Damaged(f"{path} is damaged: {error}") from None
     check_resume(from_dict(about["config"], path), run.config, run.path)
+    run.metrics.check(about["metrics"])
     if about["map"] != fingerprint_of_map(run):
         raise UserError(f"{run.path / MAP} was changed by hand: it is not the map that the run was trained on")
     return about

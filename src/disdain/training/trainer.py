@@ -79,13 +79,12 @@ def _train(runs: Sequence[Run], stop: Callable[[], bool], progress: Progress, te
     point = resuming.find_point(runs, progress.note)
     parts = make_parts(config, runs[0].world()[0])
     if point.update < config.updates:
-        with writing(runs[0].path):
-            for run in runs:
-                tables.remove_tables(run)
         # read before anything is removed: a checkpoint that does not fit must not cost what came after it
         lanes = Lanes(runs, parts)
         training = lanes.start(point, progress.note)
         resuming.go_back(runs, point)
+        for run in runs:
+            tables.remove_tables(run)
         session = Session(lanes, point, stop, progress)
         with contextlib.ExitStack() as stack:
             for run in runs:
