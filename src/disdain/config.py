@@ -204,7 +204,7 @@ def _check_ranges(config: Config) -> None:
     for name, block in (("updates", BLOCK), ("evaluate_every", BLOCK), ("checkpoint_every", config.evaluate_every)):
         value = getattr(config, name)
         if value % block:
-            raise UserError(f"{name} is {value}: it must be a multiple of {block} (try {-(-value // block) * block})")
+            raise UserError(f"{name} is {value}: it must be a multiple of {block} (try {_round_up(value, block)})")
     if config.replay == "online" and config.batch_size != config.unrolls_per_update:
         raise UserError(
             f"batch_size is {config.batch_size}: with replay=online a batch is the {config.unrolls_per_update} new "
@@ -213,7 +213,7 @@ def _check_ranges(config: Config) -> None:
     if config.num_actors % config.unrolls_per_update:
         raise UserError(
             f"num_actors is {config.num_actors}: it must be a multiple of unrolls_per_update, "
-            f"{config.unrolls_per_update} (try {-(-config.num_actors // config.unrolls_per_update) * config.unrolls_per_update})"
+            f"{config.unrolls_per_update} (try {_round_up(config.num_actors, config.unrolls_per_update)})"
         )
     if config.replay == "device" and config.replay_size % config.unrolls_per_update:
         raise UserError(
@@ -222,3 +222,7 @@ def _check_ranges(config: Config) -> None:
         )
     if config.ensemble_size == 1 and config.bonus == "disagreement" and float(config.bonus_weight or 0) > 0:
         raise UserError("ensemble_size is 1: a lone member cannot disagree (use --ensemble-size 2, or --bonus none)")
+
+
+def _round_up(value: int, block: int) -> int:
+    return -(-value // block) * block

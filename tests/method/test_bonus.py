@@ -88,6 +88,15 @@ def test_members_that_agree_earn_exactly_nothing(members, skills, batch):
             np.testing.assert_array_equal(disdain.bonus(np.clip(logits, -6e4, 6e4).astype(dtype)), 0.0)
 
 
+@pytest.mark.parametrize(("batch", "members", "skills"), [(3, 7, 128), (5, 3, 128), (7, 5, 100), (304, 2, 127)])
+def test_equal_rows_are_reduced_equally(batch, members, skills):
+    """Odd numbers of rows: a library that adds rows up in blocks must not treat those that are left over otherwise."""
+    compiled = jax.jit(jax.vmap(disdain.bonus))
+    for seed in range(30):
+        one = logits_of(seed, batch, 1, skills, scale=10.0 ** (seed % 4 - 2))
+        np.testing.assert_array_equal(compiled(np.repeat(one, members, axis=1)), 0.0)
+
+
 def test_members_that_agree_earn_nothing_inside_a_larger_program():
     compiled = jax.jit(jax.vmap(lambda logits, weight: 0.5 + weight * disdain.bonus(logits * 1.7 + 0.3)))
     logits = jnp.repeat(jnp.asarray(logits_of(3, 16, 1, 1, 128)), 3, axis=2)

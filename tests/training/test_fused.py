@@ -12,6 +12,7 @@ import pytest
 from training.building import parts_of, runner_of, trained
 
 from disdain.config import BLOCK
+from disdain.training import fused
 from disdain.training.parts import rates_of
 
 
@@ -50,14 +51,33 @@ def test_a_padded_lane_is_what_it_is_among_others():
     assert_same_bits(alone, jax.tree.map(lambda leaf: leaf[:3], among))
 
 
+def test_groups_of_any_size_do_not_change_a_bit(monkeypatch):
+    results = []
+    for size in (2, 3, 5):
+        monkeypatch.setattr(fused, "group_size", lambda lanes, cores, size=size: size)
+        runner = runner_of(seeds=5)
+        assert runner.group == size
+        results.append(trained(runner, 300))
+    assert_same_bits(results[0], results[1])
+    assert_same_bits(results[0], results[2])
+
+
+@pytest.mark.parametrize(
+    ("lanes", "cores", "size"), [(1, 2, 2), (4, 2, 2), (20, 2, 10), (20, 16, 2), (80, 2, 10), (6, 2, 3)]
+)
+def test_a_core_gets_its_share(lanes, cores, size):
+    assert fused.group_size(lanes, cores) == size
+
+
 SCRIPT = """
 import hashlib, sys
 from disdain.training.placement import prepare
 prepare()
 import jax
 from training.building import runner_of, trained
-state, _ = trained(runner_of(seeds=6), 300)
+state, measures = trained(runner_of(seeds=6), 300)
 digest = hashlib.sha256(b"".join(leaf.tobytes() for leaf in jax.tree.leaves(state)))
+digest.update(repr(sorted((k, v.tolist()) for k, v in measures.items())).encode())
 print(len(jax.devices()), digest.hexdigest())
 """
 

@@ -72,12 +72,16 @@ class Tabular:
         """ε-greedy; one random number says whether to explore and, being uniform below ε if so, also where to."""
         best = _take(acting, skill * self.num_states + observation).astype(jnp.int32)
         u = word.astype(jnp.float32) * jnp.float32(2.0**-32)
-        any_action = jnp.minimum((u * (self.num_actions / jnp.maximum(rates.epsilon, 1e-30))).astype(jnp.int32), self.num_actions - 1)
+        any_action = jnp.minimum(
+            (u * (self.num_actions / jnp.maximum(rates.epsilon, 1e-30))).astype(jnp.int32), self.num_actions - 1
+        )
         return jnp.where(u < rates.epsilon, any_action, best)
 
     def feature(self, batch: Unroll, states: Int[Array, "batch F K"]) -> Int[Array, "batch F"]:
         """The number of a state, or of a pair of states."""
-        seen = jnp.take_along_axis(batch.observation.astype(jnp.int32)[:, None, :], states, axis=-1, mode="promise_in_bounds")
+        seen = jnp.take_along_axis(
+            batch.observation.astype(jnp.int32)[:, None, :], states, axis=-1, mode="promise_in_bounds"
+        )
         number = seen[..., 0]
         for k in range(1, self.states_per_feature):
             number = number * self.num_states + seen[..., k]
@@ -92,7 +96,9 @@ class Tabular:
         """The members' logits for features."""
         return _take(state.discriminator, feature)
 
-    def next_values(self, state: Tables, batch: Unroll, rules: Rules, rates: Rates) -> Float[Array, "batch moves value"]:
+    def next_values(
+        self, state: Tables, batch: Unroll, rules: Rules, rates: Rates
+    ) -> Float[Array, "batch moves value"]:
         """Look up Q(s_t+1, a*)."""
         row = self._rows(batch)[1:]
         return _take_values(state.q, row * self.num_actions + _take(state.greedy, row).astype(jnp.int32)).swapaxes(0, 1)
@@ -100,16 +106,20 @@ class Tabular:
     def descend(
         self, state: Tables, batch: Unroll, feature: Int[Array, "batch F"], loss: Loss, rules: Rules, rates: Rates
     ) -> tuple[Tables, object]:
-        """SGD on the entries that the batch visited: the gradient of the loss by what was read, added where it was read."""
+        """SGD on what the batch visited: the gradient of the loss by what was read, added where it was read."""
         gradient, measured = jax.grad(loss, has_aux=True)(self.read(state, batch, feature))
         row = self._rows(batch)[:-1]
         entry = row * self.num_actions + batch.action.T
-        q = state.q.at[entry].add(-rates.learning_rate * gradient.q.swapaxes(0, 1), mode="promise_in_bounds", wrap_negative_indices=False)
+        q = state.q.at[entry].add(
+            -rates.learning_rate * gradient.q.swapaxes(0, 1), mode="promise_in_bounds", wrap_negative_indices=False
+        )
         step = -rates.discriminator_rate * gradient.logits
         if self.pinned_state is not None:
             step = step * self._free(feature)[..., None, None]
         discriminator = state.discriminator.at[feature].add(step, mode="promise_in_bounds", wrap_negative_indices=False)
-        refreshed = state.greedy.at[row].set(self._greedy_rows(q, row, rules, rates), mode="promise_in_bounds", wrap_negative_indices=False)
+        refreshed = state.greedy.at[row].set(
+            self._greedy_rows(q, row, rules, rates), mode="promise_in_bounds", wrap_negative_indices=False
+        )
         return Tables(q, discriminator, refreshed), measured
 
     def _rows(self, batch: Unroll) -> Int[Array, "batch T"]:

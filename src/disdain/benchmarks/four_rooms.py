@@ -49,7 +49,7 @@ def main(args: argparse.Namespace) -> dict[str, Any]:
     return result
 
 
-class _stretch:  # noqa: N801
+class _stretch:
     """A program that trains `seeds` seeds, run `updates` at a time, from where the last stretch ended."""
 
     def __init__(self, size: str, seeds: int, updates: int) -> None:

@@ -81,14 +81,20 @@ class Finite:
         if outcomes == 1:
             entry = row
         elif word is None:
-            entry = jnp.asarray(self._only, jnp.int32).at[row].get(mode="promise_in_bounds", wrap_negative_indices=False)
+            entry = _look_up(self._only, row)
         else:
-            reached = jnp.asarray(self._reached).at[row].get(mode="promise_in_bounds", wrap_negative_indices=False)
+            reached = _look_up(self._reached, row)
             entry = row * outcomes + (unit(word)[..., None] >= reached).sum(-1).astype(row.dtype)
-        after = jnp.asarray(self.next_state.reshape(-1), jnp.int32).at[entry].get(mode="promise_in_bounds", wrap_negative_indices=False)
+        after = (
+            jnp.asarray(self.next_state.reshape(-1), jnp.int32)
+            .at[entry]
+            .get(mode="promise_in_bounds", wrap_negative_indices=False)
+        )
         if not self.may_terminate:
             return after, jnp.zeros(after.shape, bool)
-        return after, jnp.asarray(self.terminated.reshape(-1)).at[entry].get(mode="promise_in_bounds", wrap_negative_indices=False)
+        return after, jnp.asarray(self.terminated.reshape(-1)).at[entry].get(
+            mode="promise_in_bounds", wrap_negative_indices=False
+        )
 
     @cached_property
     def _reached(self) -> Float[np.ndarray, "S·A _"]:
@@ -128,3 +134,9 @@ class Finite:
 def unit(word: UInt32[Array, "*batch"]) -> Float[Array, "*batch"]:
     """32 random bits as a number in [0, 1], the small ones at full resolution."""
     return word.astype(jnp.float32) * jnp.float32(2.0**-32)
+
+
+def _look_up(table: np.ndarray, index: Int[Array, "*batch"]) -> Array:
+    """Rows of a constant table, integers as 32-bit ones; indices are never negative, which saves looking."""
+    narrow = table.astype(np.int32) if np.issubdtype(table.dtype, np.integer) else table
+    return jnp.asarray(narrow).at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)

@@ -25,10 +25,8 @@ ROLLOUTS = 64  # of each skill, where visits are sampled
 class Found:
     """What holds for trajectories that begin in certain states."""
 
-    reward_training: Float[Array, ""]
-    reward_greedy: Float[Array, ""]
-    information_training: Float[Array, ""]
-    information_greedy: Float[Array, ""]
+    reward: Float[Array, "policy"]  # E[r_skill] of the training policy and of the greedy one
+    information: Float[Array, "policy"]  # I(Z; O)
     goals_reached: Float[Array, ""]
     goals_passed: Float[Array, ""]
     coverage: Float[Array, ""]
@@ -67,13 +65,14 @@ class Exact:
         greedy = greedy.astype(jnp.int32)
         found = self._of_pairs(greedy, logits, epsilon) if self._pairs else self._of_states(greedy, logits, epsilon)
         ends = jnp.zeros((self.world.num_states,), bool).at[jnp.argmax(found.final, axis=0)].set(True)
+        seen, true, gap = jnp.exp(found.reward), jnp.exp(found.information), found.information - found.reward
         return {
-            "skills_training_exact": jnp.exp(found.reward_training),
-            "skills_greedy": jnp.exp(found.reward_greedy),
-            "skills_training_true": jnp.exp(found.information_training),
-            "skills_greedy_true": jnp.exp(found.information_greedy),
-            "gap_training": found.information_training - found.reward_training,
-            "gap_greedy": found.information_greedy - found.reward_greedy,
+            "skills_training_exact": seen[0],
+            "skills_greedy": seen[1],
+            "skills_training_true": true[0],
+            "skills_greedy_true": true[1],
+            "gap_training": gap[0],
+            "gap_greedy": gap[1],
             "final_states": ends.sum().astype(jnp.float32),
             "goals_reached": found.goals_reached,
             "goals_passed": found.goals_passed,
@@ -166,8 +165,8 @@ class Exact:
             found = self._found(state[None], jnp.ones((1,)), greedy, rewards(of_start), epsilon)
             return jax.tree.map(lambda sum_, one: sum_ + chance * one, total, found), None
 
-        zero = jnp.zeros(())
-        total = Found(*[zero] * 7, final=jnp.zeros((states, self.num_skills)))
+        zero, two = jnp.zeros(()), jnp.zeros((2,))
+        total = Found(two, two, zero, zero, zero, final=jnp.zeros((states, self.num_skills)))
         each = jnp.asarray(starts, jnp.int32), jnp.asarray(self.world.start[starts], jnp.float32)
         return jax.lax.scan(add, total, each)[0]
 
@@ -178,15 +177,13 @@ class Exact:
         explore = jnp.concatenate([none + epsilon, none])
         final, entered = self._chain.propagate(start, both, explore, occupancy=self._every)
         p = entered / entered.sum(0) if self._every else final
-        training, exploiting = p[:, : self.num_skills], p[:, self.num_skills :]
+        p = jnp.stack([p[:, : self.num_skills], p[:, self.num_skills :]])
         ends = final[:, self.num_skills :]
         seen = jnp.maximum(self._seen(begin, chances, start, greedy), ends)
         best = likeliest_skill(reward)[self._goals]
         return Found(
-            reward_training=expected_reward(training, reward),
-            reward_greedy=expected_reward(exploiting, reward),
-            information_training=mutual_information(training),
-            information_greedy=mutual_information(exploiting),
+            reward=jax.vmap(expected_reward, (0, None))(p, reward),
+            information=jax.vmap(mutual_information)(p),
             goals_reached=ends[self._goals, best].mean(),
             goals_passed=seen[self._goals, best].mean(),
             coverage=seen.sum(0).mean(),

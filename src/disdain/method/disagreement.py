@@ -6,7 +6,8 @@ from typing import Any
 
 from jaxtyping import Float
 
-from disdain.method.ensembles import LOG_ZERO, constant, members, opened, sum_of, within
+from disdain.method.ensembles import LOG_ZERO, constant, members, opened, within
+from disdain.method.reductions import sum_of
 
 
 def disagreement(logits: Float[Any, "*batch member skill"]) -> Float[Any, "*batch"]:

@@ -6,6 +6,8 @@ from typing import Any
 import array_api_compat
 from jaxtyping import Float
 
+from disdain.method.reductions import sum_of, top_of
+
 LOG_ZERO = -1e38  # log 0 as a number: fits float32, and two of them can be subtracted
 
 
@@ -58,37 +60,6 @@ def members(xp: Any, logits: Float[Any, "*batch member skill"]) -> tuple[Any, An
     unnormalised = xp.exp(shifted)
     total = sum_of(xp, unnormalised)
     return shifted - xp.log(total), unnormalised / total
-
-
-def top_of(xp: Any, array: Float[Any, "*batch skill"]) -> Any:
-    """The largest entry along the last axis, which stays with length 1.
-
-    In JAX on a CPU by halving, whole vectors at a time, where a reduction would go number by number.
-    """
-    length = array.shape[-1]
-    if _is_jax_on_cpu(xp):
-        while length % 2 == 0:
-            length //= 2
-            array = xp.maximum(array[..., :length], array[..., length:])
-    return xp.max(array, axis=-1, keepdims=True) if length > 1 else array
-
-
-def sum_of(xp: Any, array: Float[Any, "*batch skill"]) -> Any:
-    """The sum along the last axis, which stays with length 1.
-
-    In JAX on a CPU as a product with ones, for the same reason; elsewhere a product could be less exact than a sum.
-    """
-    if _is_jax_on_cpu(xp):
-        return array @ xp.ones((array.shape[-1], 1), dtype=array.dtype)
-    return xp.sum(array, axis=-1, keepdims=True)
-
-
-def _is_jax_on_cpu(xp: Any) -> bool:
-    if not array_api_compat.is_jax_namespace(xp):
-        return False
-    import jax
-
-    return jax.default_backend() == "cpu"
 
 
 def within(xp: Any, value: Any, dtype: Any, low: float, high: float) -> Any:

@@ -3,14 +3,16 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Integer
 
-from disdain.method.ensembles import constant, sum_of, top_of, widen
+from disdain.method.ensembles import constant, widen
+from disdain.method.reductions import halved, sum_of, top_of
 
 
 def squared_td(
     q: Float[Array, "batch moves"], target: Float[Array, "batch moves"], mask: Float[Array, "batch moves"]
 ) -> Float[Array, ""]:
     """Σ_t (G_t − Q(s_t, a_t))², summed over time, averaged over the batch."""
-    return (mask * (target - q) ** 2).sum(-1).mean()
+    squares = jnp.where(mask > 0, (target - q) ** 2, 0.0).reshape(-1)
+    return halved(jnp, jnp.add, squares)[0] / q.shape[0]
 
 
 def cross_entropy(

@@ -20,6 +20,7 @@ from disdain.training.parts import Parts, Training
 
 # Wide vectors halve the cost of the exponentials; the option is ignored where it means nothing.
 CPU_OPTIONS = {"xla_cpu_prefer_vector_width": "512"}
+LARGEST_GROUP = 10
 
 
 class FusedRunner:
@@ -28,8 +29,8 @@ class FusedRunner:
     def __init__(self, parts: Parts, rates: Rates, seeds: Sequence[int]) -> None:
         self.parts, self.lanes, self.seeds = parts, len(seeds), tuple(seeds)
         devices = jax.devices()
-        on_cpu = devices[0].platform == "cpu"
-        self.group = group_size(self.lanes) if on_cpu else self.lanes
+        self._on_cpu = on_cpu = devices[0].platform == "cpu"
+        self.group = group_size(self.lanes, len(devices)) if on_cpu else self.lanes
         groups = -(-self.lanes // self.group)
         used = min(len(devices), groups) if on_cpu else 1
         self.padded = -(-groups // used) * used * self.group
@@ -92,6 +93,8 @@ class FusedRunner:
             return jax.lax.scan(one, training, (words, numbers))[0]
 
         training = jax.lax.fori_loop(first, first + blocks, block, training)
+        if self._on_cpu:  # one by one: a sum's last bit can depend on what is summed beside it
+            return jax.lax.map(lambda lane: parts.evaluate(*lane, blocks * BLOCK), (training, rates))
         return jax.vmap(parts.evaluate, in_axes=(0, 0, None))(training, rates, blocks * BLOCK)
 
     def _refill_group(self, training: Training, keys: Array, rates: Rates, pushes: Int[Array, ""]) -> Training:
@@ -126,12 +129,15 @@ class FusedRunner:
         return jax.tree.map(lambda leaf: jax.device_put(self._pad(leaf), self._sharding), tree)
 
 
-def group_size(lanes: int) -> int:
-    """Lanes that a core trains at a time: a function of their number alone, so that bits do not depend on cores.
+def group_size(lanes: int, cores: int) -> int:
+    """Lanes that a core trains at a time: its share, in as few groups of about equal size as keep within ten.
 
-    A lone lane is padded to two, so that it computes what it would among others.
+    More would not fit the core's cache, fewer cost launches. A lane computes the same bits in a group of any size but
+    one, so a lone lane is padded to two.
     """
-    return 2 if lanes <= 4 else 4
+    share = -(-lanes // cores)
+    groups = -(-share // LARGEST_GROUP)
+    return max(2, -(-share // groups))
 
 
 def stack_rates(rates: Sequence[Rates]) -> Rates:

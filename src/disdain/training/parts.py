@@ -115,7 +115,9 @@ class Parts:
         seen, weight = features(self.agent, self.rules.objective, unrolls)
         tally = dataclasses.replace(
             training.tally,
-            visited=training.tally.visited.at[unrolls.observation.astype(jnp.int32)].set(True, mode="promise_in_bounds", wrap_negative_indices=False),
+            visited=training.tally.visited.at[unrolls.observation.astype(jnp.int32)].set(
+                True, mode="promise_in_bounds", wrap_negative_indices=False
+            ),
         )
         return dataclasses.replace(
             training,
@@ -227,4 +229,3 @@ def rates_of(config: Config) -> Rates:
     """The numbers of a configuration that may differ inside one program."""
     names = (field.name for field in dataclasses.fields(Rates))
     return Rates(*(jnp.float32(getattr(config, name)) for name in names))
-
