@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Int, UInt32
 from disdain.method.bonuses import Bonus
 from disdain.method.losses import cross_entropy, squared_td
 from disdain.method.objectives import Objective
-from disdain.method.reductions import halved
+from disdain.method.reductions import sum_of
 from disdain.method.returns import peng_returns
 from disdain.method.rewards import skill_reward
 from disdain.method.unroll import Unroll
@@ -145,6 +145,6 @@ def update(
         return sum(td) + members.sum(), (td[0], td[-1], members.mean())
 
     state, (td_skill, td_bonus, discriminator) = agent.descend(state, batch, feature, loss, rules, rates)
-    total = lambda r: halved(jnp, jnp.add, r.reshape(-1))[0]  # noqa: E731
+    total = lambda r: sum_of(jnp, r.reshape(-1))[0]  # noqa: E731
     mean = lambda r: total(jnp.where(weight > 0, r, 0.0)) / total(weight)  # noqa: E731
     return state, Measured(mean(r_skill), mean(r_bonus), td_skill, td_bonus, discriminator)

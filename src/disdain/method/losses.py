@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Integer
 
 from disdain.method.ensembles import constant, widen
-from disdain.method.reductions import halved, sum_of, top_of
+from disdain.method.reductions import sum_of, top_of
 
 
 def squared_td(
@@ -12,7 +12,7 @@ def squared_td(
 ) -> Float[Array, ""]:
     """Σ_t (G_t − Q(s_t, a_t))², summed over time, averaged over the batch."""
     squares = jnp.where(mask > 0, (target - q) ** 2, 0.0).reshape(-1)
-    return halved(jnp, jnp.add, squares)[0] / q.shape[0]
+    return sum_of(jnp, squares)[0] / q.shape[0]
 
 
 def cross_entropy(
