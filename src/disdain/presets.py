@@ -137,7 +137,7 @@ _FAST = _PAPER | {
     "learning_rate": Setting(
         0.5, "measured: the same skills 400 times sooner; above 0.8 the ends scatter more", "Table 1: 2e-3"
     ),
-    "evaluate_every": Setting(2_000, "ours: 50 points on a curve"),
+    "evaluate_every": Setting(1_000, "ours: 100 points on a curve"),
     "checkpoint_every": Setting(20_000, "ours"),
 }
 

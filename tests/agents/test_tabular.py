@@ -15,8 +15,9 @@ from disdain.training.parts import rates_of
 
 
 def a_batch(parts, training, rates, seed=7):
-    words = jax.random.bits(jax.random.key(seed), (16 * parts.collector.words,), jnp.uint32)
-    return parts.collect(training, rates, words, jnp.int32(0))[1]
+    count = parts.config.unrolls_per_update
+    words = jax.random.bits(jax.random.key(seed), (count, parts.collector.words), jnp.uint32)
+    return parts.collect(training, rates, parts.collector.noise(words), jnp.int32(0))[1]
 
 
 @pytest.mark.parametrize("objective", ["final", "initial-final", "every"])
@@ -59,8 +60,7 @@ def test_the_first_update_by_hand():
     parts = parts_of(batch_size=1, unrolls_per_update=1, num_actors=1, epsilon=0.5)
     rates = rates_of(parts.config)
     training = parts.init(jax.random.key(1), rates)
-    words = jax.random.bits(jax.random.key(5), (parts.collector.words,), jnp.uint32)
-    batch = parts.collect(training, rates, words, jnp.int32(0))[1]
+    batch = a_batch(parts, training, rates, seed=5)
     after, measured = update(parts.agent, parts.rules, rates, training.agent, None, batch)
 
     config, world = parts.config, parts.world
@@ -97,8 +97,9 @@ def trained_tables(updates=60, **changes):
     rates = rates_of(parts.config)
     training = parts.init(jax.random.key(4), rates)
     step = jax.jit(parts.step)
-    for index, words in enumerate(parts.block_words(jax.random.key(4), jnp.int32(0))[:updates]):
-        training = step(training, rates, words, index)
+    noise = parts.block_noise(jax.random.key(4), jnp.int32(0))
+    for index in range(updates):
+        training = step(training, rates, jax.tree.map(lambda leaf: leaf[index], noise), index)  # noqa: B023
     return training.agent
 
 

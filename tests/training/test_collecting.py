@@ -10,7 +10,7 @@ from training.building import parts_of
 from disdain.agents.learning import Rates
 from disdain.agents.tabular import Tabular
 from disdain.envs.finite import Finite
-from disdain.training.collecting import Collector
+from disdain.training.collecting import Collector, Noise
 from disdain.training.parts import rates_of
 
 
@@ -30,21 +30,21 @@ def always_right(world: Finite, moves: int) -> tuple[Collector, jax.Array, Rates
     return Collector(agent, world, moves, num_skills=2), acting, rates
 
 
-def words(collector: Collector, actors: int, seed: int = 0) -> jax.Array:
-    return jax.random.bits(jax.random.key(seed), (actors, collector.words), jnp.uint32)
+def noise(collector: Collector, actors: int, seed: int = 0) -> Noise:
+    return collector.noise(jax.random.bits(jax.random.key(seed), (actors, collector.words), jnp.uint32))
 
 
 def test_an_episode_that_ends_inside_a_skill_ends_its_trajectory():
     collector, acting, rates = always_right(corridor(4, None, terminal=True), moves=5)
     episode = collector.begin(jnp.zeros((2,), jnp.uint32))
-    episode, unroll = collector.collect(acting, rates, episode, words(collector, 2))
+    episode, unroll = collector.collect(acting, rates, episode, noise(collector, 2))
     assert unroll.observation[0].tolist() == [0, 1, 2, 3, 3, 3]
     assert unroll.length.tolist() == [3, 3]
     assert unroll.terminated.all()
     assert not unroll.truncated.any()
     assert unroll.mask()[0].tolist() == [1, 1, 1, 0, 0]
     assert unroll.discount()[0].tolist() == [1, 1, 0, 1, 1]
-    _, following = collector.collect(acting, rates, episode, words(collector, 2, 1))
+    _, following = collector.collect(acting, rates, episode, noise(collector, 2, 1))
     assert following.observation[:, 0].tolist() == [0, 0]  # a new episode
 
 
@@ -53,7 +53,7 @@ def test_the_last_state_of_a_skill_is_the_first_of_the_next():
     episode = collector.begin(jnp.zeros((1,), jnp.uint32))
     first_states = []
     for seed in range(4):
-        episode, unroll = collector.collect(acting, rates, episode, words(collector, 1, seed))
+        episode, unroll = collector.collect(acting, rates, episode, noise(collector, 1, seed))
         first_states.append(int(unroll.observation[0, 0]))
     assert first_states == [0, 3, 6, 0]  # nine moves an episode
     assert unroll.length is None  # nothing is stored that could not differ
@@ -62,8 +62,8 @@ def test_the_last_state_of_a_skill_is_the_first_of_the_next():
 def test_a_time_limit_truncates_and_does_not_terminate():
     collector, acting, rates = always_right(corridor(30, 5, terminal=False), moves=3)
     episode = collector.begin(jnp.zeros((1,), jnp.uint32))
-    episode, first = collector.collect(acting, rates, episode, words(collector, 1, 0))
-    episode, second = collector.collect(acting, rates, episode, words(collector, 1, 1))
+    episode, first = collector.collect(acting, rates, episode, noise(collector, 1, 0))
+    episode, second = collector.collect(acting, rates, episode, noise(collector, 1, 1))
     assert (int(first.length[0]), int(second.length[0])) == (3, 2)
     assert second.observation[0].tolist() == [3, 4, 5, 5]
     assert second.truncated.tolist() == [True]
@@ -114,14 +114,12 @@ def test_actors_take_turns():
     parts = dataclasses.replace(parts, world=world, agent=agent, collector=Collector(agent, world, 3, 24))
     rates = rates_of(parts.config)
     training = parts.init(jax.random.key(0), rates)
-    split = 16 * parts.collector.words
     training = dataclasses.replace(
         training, agent=dataclasses.replace(training.agent, greedy=jnp.ones_like(training.agent.greedy))
     )
     starts = []
     for index in range(4):
-        bits = jax.random.bits(jax.random.key(index), (split,), jnp.uint32)
-        training, unrolls = parts.collect(training, rates, bits, jnp.int32(index))
+        training, unrolls = parts.collect(training, rates, noise(parts.collector, 16, index), jnp.int32(index))
         starts.append(set(np.asarray(unrolls.observation[:, 0]).tolist()))
     assert starts[0] == starts[1] == {0}
     assert all(start <= {0, 1, 2, 3} and max(start) == 3 for start in starts[2:])

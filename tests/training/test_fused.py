@@ -102,14 +102,14 @@ def test_the_parts_called_one_by_one_learn_the_same():
     fused, _ = trained(runner_of(parts=parts), 100)
     rates = rates_of(parts.config)
     collect, push, update = (jax.jit(part) for part in (parts.collect, parts.push, parts.update))
-    split = parts.config.unrolls_per_update * parts.collector.words
     for seed in range(2):
         key = jax.random.key(seed)
         training = parts.init(key, rates)
-        for index, words in enumerate(parts.block_words(key, jnp.int32(0))):
-            training, unrolls = collect(training, rates, words[:split], index)
+        noise, sampling = parts.block_noise(key, jnp.int32(0))
+        for index in range(BLOCK):
+            training, unrolls = collect(training, rates, jax.tree.map(lambda leaf: leaf[index], noise), index)  # noqa: B023
             training = push(training, unrolls)
-            batch = parts.sample(training, unrolls, words[split:])
+            batch = parts.sample(training, unrolls, sampling[index])
             training = update(training, rates, batch, index)
         own = jax.tree.map(lambda leaf: leaf[seed], fused)  # noqa: B023
         np.testing.assert_array_equal(training.agent.greedy, own.agent.greedy)

@@ -90,7 +90,7 @@ class Tabular:
     def read(self, state: Tables, batch: Unroll, feature: Int[Array, "batch F"]) -> Reading:
         """Look up Q(s_t, a_t) and the logits."""
         entry = self._rows(batch)[:-1] * self.num_actions + batch.action.T
-        return Reading(_take_values(state.q, entry).swapaxes(0, 1), self.logits(state, feature))
+        return Reading(_take(state.q, entry).swapaxes(0, 1), self.logits(state, feature))
 
     def logits(self, state: Tables, feature: Int[Array, "*batch"]) -> Float[Array, "*batch member skill"]:
         """The members' logits for features."""
@@ -101,7 +101,7 @@ class Tabular:
     ) -> Float[Array, "batch moves value"]:
         """Look up Q(s_t+1, a*)."""
         row = self._rows(batch)[1:]
-        return _take_values(state.q, row * self.num_actions + _take(state.greedy, row).astype(jnp.int32)).swapaxes(0, 1)
+        return _take(state.q, row * self.num_actions + _take(state.greedy, row).astype(jnp.int32)).swapaxes(0, 1)
 
     def descend(
         self, state: Tables, batch: Unroll, feature: Int[Array, "batch F"], loss: Loss, rules: Rules, rates: Rates
@@ -150,6 +150,6 @@ def _take(table: Array, index: Int[Array, "*batch"]) -> Array:
 
 
 def _take_values(q: Float[Array, "entry value"], entry: Int[Array, "*batch"]) -> Float[Array, "*batch value"]:
-    """Both values of each entry, gathered one number at a time: much faster than pairs on a CPU."""
+    """Both values of each entry, gathered one number at a time: faster than pairs where many entries are compared."""
     flat, values = q.reshape(-1), q.shape[-1]
     return jnp.stack([_take(flat, entry * values + v) for v in range(values)], axis=-1)

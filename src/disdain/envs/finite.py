@@ -7,7 +7,7 @@ from functools import cached_property
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int, Integer, UInt32
 
 
 @jax.tree_util.register_dataclass
@@ -61,7 +61,7 @@ class Finite:
         """The states that an episode can start in."""
         return np.flatnonzero(self.start > 0)
 
-    def observe(self, state: Int[Array, "*batch"]) -> Int[Array, "*batch"]:
+    def observe(self, state: Integer[Array, "*batch"]) -> Integer[Array, "*batch"]:
         """An agent in a finite world sees the state's number."""
         return state
 

@@ -5,12 +5,22 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, UInt32
+from jaxtyping import Array, Integer, UInt32
 
 from disdain.agents.learning import Agent, Rates
 from disdain.agents.tabular import smallest_uint
 from disdain.envs import Episode, Finite
 from disdain.method.unroll import Unroll
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Noise:
+    """What chance decides in an unroll of each actor."""
+
+    skill: Integer[Array, "*batch actor"]
+    start: UInt32[Array, "*batch actor"]  # where a new episode starts
+    move: UInt32[Array, "*batch moves word actor"]  # exploration, and the world's own chances where it has any
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,6 +52,15 @@ class Collector:
     def _words_a_move(self) -> int:
         return 2 if self.world.stochastic else 1
 
+    def noise(self, words: UInt32[Array, "*batch actor words"]) -> Noise:
+        """What chance decides in an unroll of each actor. Made for many updates at once, out of the training loop."""
+        moves = words[..., 2:].reshape(*words.shape[:-1], self.moves, self._words_a_move)
+        return Noise(
+            skill=(words[..., 0] % self.num_skills).astype(smallest_uint(self.num_skills - 1)),
+            start=words[..., 1],
+            move=jnp.moveaxis(moves, (-3, -2, -1), (-1, -3, -2)),
+        )
+
     def begin(self, words: UInt32[Array, "actor"]) -> Episode | None:
         """Episodes for actors that never acted."""
         if self.restarts:
@@ -50,13 +69,13 @@ class Collector:
         return Episode(state, jnp.zeros_like(state))
 
     def collect(
-        self, acting: Any, rates: Rates, episode: Episode | None, words: UInt32[Array, "actor words"]
+        self, acting: Any, rates: Rates, episode: Episode | None, noise: Noise
     ) -> tuple[Episode | None, Unroll]:
         """Follow a random skill from where each episode stands, or from a fresh start where it has ended."""
-        skill = (words[:, 0] % self.num_skills).astype(jnp.int32)
-        fresh = Episode(self.world.reset(words[:, 1]), jnp.zeros(skill.shape, jnp.int32))
+        skill = noise.skill.astype(jnp.int32)
+        fresh = Episode(self.world.reset(noise.start), jnp.zeros(skill.shape, jnp.int32))
         begin = fresh if episode is None else self._restart(episode, fresh)
-        per_move = words[:, 2:].reshape(-1, self.moves, self._words_a_move).transpose(1, 2, 0)
+        seen, done = (smallest_uint(n - 1) for n in (self.world.num_states, self.world.num_actions))
 
         def move(carry: tuple[Array, Array, Array, Array], word: Array) -> tuple[Any, Any]:
             state, length, terminated, over = carry
@@ -67,19 +86,15 @@ class Collector:
                 length = length + ~over
                 terminated = terminated | (ended & ~over)
                 over = over | ended | self._timed_out(begin.elapsed + length)
-            return (after, length, terminated, over), (state, action)
+            return (after, length, terminated, over), (state.astype(seen), action.astype(done))
 
         no = jnp.zeros(skill.shape, bool)
         carry = (begin.state, jnp.zeros(skill.shape, jnp.int32), no, no)
         # a loop costs little on a CPU; on an accelerator each turn would cost launches, and unrolled it is one kernel
         unroll = jax.default_backend() != "cpu"
-        (final, length, terminated, over), (states, actions) = jax.lax.scan(move, carry, per_move, unroll=unroll)
-        observation = self.world.observe(jnp.concatenate([states, final[None]])).T
-        unroll = Unroll(
-            observation=observation.astype(smallest_uint(self.world.num_states - 1)),
-            action=actions.T.astype(smallest_uint(self.world.num_actions - 1)),
-            skill=skill.astype(smallest_uint(self.num_skills - 1)),
-        )
+        (final, length, terminated, over), (states, actions) = jax.lax.scan(move, carry, noise.move, unroll=unroll)
+        observation = self.world.observe(jnp.concatenate([states, final.astype(seen)[None]])).T
+        unroll = Unroll(observation=observation, action=actions.T, skill=noise.skill)
         if self.ends_early:
             unroll = dataclasses.replace(
                 unroll,

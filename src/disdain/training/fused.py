@@ -16,11 +16,14 @@ from jaxtyping import Array, Int
 
 from disdain.agents.learning import Rates
 from disdain.config import BLOCK
+from disdain.training.collecting import Noise
 from disdain.training.parts import Parts, Training
 
 # Wide vectors halve the cost of the exponentials; the option is ignored where it means nothing.
 CPU_OPTIONS = {"xla_cpu_prefer_vector_width": "512"}
 LARGEST_GROUP = 10
+# Where lanes stand in the noise of a block [update, ...]: behind the moves, so that each move's are found together.
+NOISE_AXES = (Noise(skill=1, start=1, move=2), 1)  # type: ignore[arg-type]
 
 
 class FusedRunner:
@@ -84,13 +87,14 @@ class FusedRunner:
         parts = self.parts
 
         def block(number: Int[Array, ""], training: Training) -> Training:
-            words = jax.vmap(parts.block_words, in_axes=(0, None), out_axes=1)(keys, number)
+            noise = jax.vmap(parts.block_noise, in_axes=(0, None), out_axes=NOISE_AXES)(keys, number)
             numbers = number * BLOCK + jnp.arange(BLOCK)
 
-            def one(training: Training, xs: tuple[Array, Array]) -> tuple[Training, None]:
-                return jax.vmap(parts.step, in_axes=(0, 0, 0, None))(training, rates, *xs), None
+            def one(training: Training, xs: tuple[Any, Array]) -> tuple[Training, None]:
+                axes = jax.tree.map(lambda axis: axis - 1, NOISE_AXES)
+                return jax.vmap(parts.step, in_axes=(0, 0, axes, None))(training, rates, *xs), None
 
-            return jax.lax.scan(one, training, (words, numbers))[0]
+            return jax.lax.scan(one, training, (noise, numbers))[0]
 
         training = jax.lax.fori_loop(first, first + blocks, block, training)
         if self._on_cpu:  # one by one: a sum's last bit can depend on what is summed beside it

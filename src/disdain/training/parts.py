@@ -16,7 +16,7 @@ from disdain.method.bonuses import Bonus, Count, Disagreement, NoBonus
 from disdain.method.objectives import OBJECTIVES
 from disdain.method.unroll import Unroll
 from disdain.replay.ring import Ring, RingState
-from disdain.training.collecting import Collector
+from disdain.training.collecting import Collector, Noise
 
 
 @jax.tree_util.register_dataclass
@@ -54,15 +54,14 @@ class Parts:
     ring: Ring | None
     exact: Exact
 
-    @property
-    def words(self) -> int:
-        """Random words of one update."""
-        collecting = self.config.unrolls_per_update * self.collector.words
-        return collecting + (self.config.batch_size if self.ring else 0)
-
-    def block_words(self, key: Array, block: Int[Array, ""]) -> UInt32[Array, "update word"]:
-        """The random numbers of a block of updates, the same wherever a chunk begins."""
-        return jax.random.bits(jax.random.fold_in(key, block), (BLOCK, self.words), jnp.uint32)
+    def block_noise(self, key: Array, block: Int[Array, ""]) -> tuple[Noise, UInt32[Array, "update sample"]]:
+        """What chance decides in a block of updates, the same wherever a chunk begins."""
+        fresh = self.config.unrolls_per_update
+        collecting = fresh * self.collector.words
+        total = collecting + (self.config.batch_size if self.ring else 0)
+        words = jax.random.bits(jax.random.fold_in(key, block), (BLOCK, total), jnp.uint32)
+        noise = self.collector.noise(words[:, :collecting].reshape(BLOCK, fresh, self.collector.words))
+        return noise, words[:, collecting:]
 
     def init(self, key: Array, rates: Rates) -> Training:
         """A seed's training before the first update."""
@@ -72,7 +71,7 @@ class Parts:
         acting = self.agent.acting(agent)
         ring = None
         if self.ring:
-            shapes = jax.eval_shape(self.collector.collect, acting, rates, self._slice(episode, 0), self._no_words())[1]
+            shapes = jax.eval_shape(self.collector.collect, acting, rates, self._slice(episode, 0), self._no_noise())[1]
             ring = self.ring.init(jax.tree.map(lambda s: jax.ShapeDtypeStruct(s.shape[1:], s.dtype), shapes))
         return Training(
             agent=agent,
@@ -87,9 +86,7 @@ class Parts:
             ),
         )
 
-    def collect(
-        self, training: Training, rates: Rates, words: UInt32[Array, "word"], index: Int[Array, ""]
-    ) -> tuple[Training, Unroll]:
+    def collect(self, training: Training, rates: Rates, noise: Noise, index: Int[Array, ""]) -> tuple[Training, Unroll]:
         """The next actors act, each for one skill."""
         fresh, period = self.config.unrolls_per_update, self.config.actor_period
         if training.acting is not None:
@@ -99,9 +96,7 @@ class Parts:
         else:
             acting = self.agent.acting(training.agent)
         first = (index * fresh) % self.config.num_actors
-        episode, unrolls = self.collector.collect(
-            acting, rates, self._slice(training.episode, first), words.reshape(fresh, self.collector.words)
-        )
+        episode, unrolls = self.collector.collect(acting, rates, self._slice(training.episode, first), noise)
         if episode is not None:
             episode = jax.tree.map(
                 lambda whole, part: jax.lax.dynamic_update_slice_in_dim(whole, part, first, 0),
@@ -141,12 +136,18 @@ class Parts:
         tally = dataclasses.replace(training.tally, measured=sums, healthy=healthy)
         return dataclasses.replace(training, agent=agent, tally=tally)
 
-    def step(self, training: Training, rates: Rates, words: UInt32[Array, "word"], index: Int[Array, ""]) -> Training:
+    def step(
+        self,
+        training: Training,
+        rates: Rates,
+        noise: tuple[Noise, UInt32[Array, "sample"]],
+        index: Int[Array, ""],
+    ) -> Training:
         """Collect, push, sample, update."""
-        split = self.config.unrolls_per_update * self.collector.words
-        training, unrolls = self.collect(training, rates, words[:split], index)
+        collecting, sampling = noise
+        training, unrolls = self.collect(training, rates, collecting, index)
         training = self.push(training, unrolls)
-        return self.update(training, rates, self.sample(training, unrolls, words[split:]), index)
+        return self.update(training, rates, self.sample(training, unrolls, sampling), index)
 
     def evaluate(
         self, training: Training, rates: Rates, updates: Int[Array, ""]
@@ -176,20 +177,18 @@ class Parts:
 
     def refill(self, training: Training, rates: Rates, key: Array, index: Int[Array, ""]) -> Training:
         """Collect and push without learning: how a replay that was left behind fills again."""
-        words = jax.random.bits(
-            jax.random.fold_in(jax.random.fold_in(key, 0xF111), index),
-            (self.config.unrolls_per_update * self.collector.words,),
-            jnp.uint32,
-        )
-        training, unrolls = self.collect(training, rates, words, index)
+        words = (self.config.unrolls_per_update, self.collector.words)
+        key = jax.random.fold_in(jax.random.fold_in(key, 0xF111), index)
+        noise = self.collector.noise(jax.random.bits(key, words, jnp.uint32))
+        training, unrolls = self.collect(training, rates, noise, index)
         return self.push(training, unrolls)
 
     def _slice(self, episode: Episode | None, first: Any) -> Episode | None:
         fresh = self.config.unrolls_per_update
         return jax.tree.map(lambda whole: jax.lax.dynamic_slice_in_dim(whole, first, fresh), episode)
 
-    def _no_words(self) -> Array:
-        return jnp.zeros((self.config.unrolls_per_update, self.collector.words), jnp.uint32)
+    def _no_noise(self) -> Noise:
+        return self.collector.noise(jnp.zeros((self.config.unrolls_per_update, self.collector.words), jnp.uint32))
 
 
 def make_parts(config: Config, world: Finite) -> Parts:
