@@ -98,7 +98,7 @@ class FusedRunner:
 
         training = jax.lax.fori_loop(first, first + blocks, block, training)
         if self._on_cpu:  # one by one: a sum's last bit can depend on what is summed beside it
-            return jax.lax.map(lambda lane: parts.evaluate(*lane, blocks * BLOCK), (training, rates))
+            return jax.lax.map(lambda lane: parts.evaluate(lane[0], lane[1], blocks * BLOCK), (training, rates))
         return jax.vmap(parts.evaluate, in_axes=(0, 0, None))(training, rates, blocks * BLOCK)
 
     def _refill_group(self, training: Training, keys: Array, rates: Rates, pushes: Int[Array, ""]) -> Training:
