@@ -4,16 +4,18 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-torch test-slow check format install install-test clean
+.PHONY: demo test test-torch test-slow lint check install install-test clean
 
 demo: install  ## train DISDAIN and unbonused skill discovery on Four Rooms, draw what they learnt
 	$(BIN)/disdain demo
 
 test: install-test  ## pass the tests
+	$(BIN)/python -m pytest
+
+lint: install-test  ## what make check would change or complain about
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m pyright
-	$(BIN)/python -m pytest
 
 test-torch: $(VENV)-torch/.done  ## the bonus on real PyTorch arrays
 	$(VENV)-torch/bin/python -m pytest -m torch tests/method/test_torch.py

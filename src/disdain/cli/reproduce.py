@@ -27,6 +27,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--draw-only", metavar="FOLDER", help="train nothing: draw from the finished runs or tables there"
     )
+    parser.add_argument("--export", metavar="DIR", help="also write the result tables of all runs, compactly, to DIR")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     add_json(parser)
 
@@ -64,6 +65,10 @@ def run(args: argparse.Namespace) -> int:
         say=(lambda _: None) if args.quiet else (lambda text: print(text, file=sys.stderr, flush=True)),
         draw_only=args.draw_only is not None,
     )
+    if args.export is not None:
+        from disdain.figures.compact import export_tables
+
+        export_tables(out, Path(args.export))
     if args.json:
         print_json({"experiment": args.name, "out": out, "figures": done.figures, "runs": done.table.as_json()})
         return 0
