@@ -79,7 +79,7 @@ class Config:
     """Keep the discriminator's logits of the start state at 0, so that ending there earns nothing."""
     slip: float = 0.0
     """Grid worlds: the chance that a move goes in a uniformly random direction."""
-    evaluate_every: int = 2_000
+    evaluate_every: int = 1_000
     """Updates between two evaluations (a row of metrics each), in whole blocks of 100."""
     checkpoint_every: int = 20_000
     """Updates between two checkpoints, in whole evaluations."""

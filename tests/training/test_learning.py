@@ -29,8 +29,9 @@ class Shuffled:
 @pytest.mark.parametrize("objective", ["final", "initial-final", "every"])
 @pytest.mark.parametrize("bonus", sorted(BONUSES))
 def test_every_objective_with_every_bonus_beats_a_shuffled_reward(objective, bonus):
+    """In a world that slips: elsewhere the policies that tables start with already end in a dozen places."""
     size, weight = BONUSES[bonus]
-    parts = parts_of(objective=objective, bonus=bonus, ensemble_size=size, bonus_weight=weight)
+    parts = parts_of(objective=objective, bonus=bonus, ensemble_size=size, bonus_weight=weight, slip=0.2)
     shuffled = dataclasses.replace(
         parts, rules=dataclasses.replace(parts.rules, objective=Shuffled(parts.rules.objective))
     )

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 
+import jax
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -41,16 +42,15 @@ def test_a_run_is_not_touched_by_its_company(pair, tmp_path):
     assert_same_arrays(arrays(alone.path, 2000), arrays(run.path, 2000))
 
 
-def test_it_is_said_where_the_last_bits_may_change(tmp_path, capsys):
+def test_it_is_said_where_the_last_bits_may_change(tmp_path, capsys, monkeypatch):
     runs = [Run.create(tmp_path / name, small_config(seeds=seeds)) for name, seeds in (("one", 2), ("two", 5))]
     train(runs, stop=lambda: True, quiet=True)
     capsys.readouterr()
-    train(runs, stop=lambda: True, quiet=True)
+    train(runs[1:], stop=lambda: True, quiet=True)  # fewer lanes at a time do not change a bit
     assert "last bits" not in capsys.readouterr().err
-    train(runs[1:], stop=lambda: True, quiet=True)
-    assert "last bits" not in capsys.readouterr().err
+    monkeypatch.setattr(jax, "__version__", "0.0.1")
     train(runs[:1], stop=lambda: True, quiet=True)
-    assert "lanes at a time: was 4, now 2" in capsys.readouterr().err
+    assert ", now 0.0.1" in capsys.readouterr().err
 
 
 def test_who_can_share_a_program():

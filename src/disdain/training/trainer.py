@@ -130,7 +130,7 @@ class Lanes:
     def arithmetic(self) -> dict[str, Any]:
         """What the last bits depend on besides the configuration."""
         platform = jax.devices()[0].platform
-        return {"jax": jax.__version__, "platform": platform, "lanes at a time": self.runner.group}
+        return {"jax": jax.__version__, "platform": platform}
 
     def _abstract(self) -> Training:
         keys = jax.eval_shape(lambda: jax.vmap(jax.random.key)(np.asarray(self.seeds, np.uint32)))
