@@ -112,4 +112,4 @@ def draw_curves(axes: Axes, results: Results, panel: CurvePanel, measure: str) -
         axes.plot(curves.updates, curves.values.mean(0), color=colour, label=label, linewidth=1.5)
         last = max(last, float(curves.updates[-1]))
     update_axis(axes, last)
-    axes.legend(loc="best", ncols=2, labelcolor=INK)
+    axes.legend(loc="lower right", ncols=2, labelcolor=INK)
