@@ -26,7 +26,8 @@ def pack(run: Run, archive: Path | None = None, *, with_replay: bool = False, no
 
     It holds the newest whole checkpoint, the rows and snapshots up to it, and no replay unless asked for.
     """
-    target = run.path.resolve().with_suffix(SUFFIX) if archive is None else archive
+    beside = run.path.resolve()
+    target = beside.with_name(beside.name + SUFFIX) if archive is None else archive
     if target.exists():
         raise UserError(f"{target} is there already: choose another name, or remove it")
     if not target.parent.is_dir():

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disdain.envs import Finite
+from disdain.evaluation import statistics
 from disdain.training.durable import write_file
 from disdain.training.metrics import Row
 from disdain.training.run import Run
@@ -45,7 +46,7 @@ def summary(run: Run, row: Row, ceiling: float, *, finished: bool) -> dict[str, 
         "seeds": run.config.seeds,
         "updates": row["update"],
         "ceiling": ceiling,
-        "measures": {name: _spread(np.array(values)) for name, values in row["measures"].items()},
+        "measures": {name: statistics.summary(np.asarray(values, float)) for name, values in row["measures"].items()},
         "seconds": row["seconds"],
         "finished": finished,
     }
@@ -111,22 +112,6 @@ def _states(world: Finite, state: np.ndarray) -> dict[str, pa.Array]:
     assert world.position is not None
     row, column = world.position[state].T
     return {name: pa.array(values, pa.int32()) for name, values in (("state", state), ("row", row), ("column", column))}
-
-
-def _spread(values: np.ndarray) -> dict[str, float | None]:
-    """Mean, standard deviation, and the interval mean ± t·s/√n of Student's t; None where one seed says nothing."""
-    from scipy.special import stdtrit
-
-    mean, count = float(values.mean()), len(values)
-    if count < 2 or not np.isfinite(values).all():
-        return {"mean": _number(mean), "std": None, "low": None, "high": None}
-    std = float(values.std(ddof=1))
-    reach = float(stdtrit(count - 1, 0.975)) * std / count**0.5
-    return {"mean": mean, "std": std, "low": mean - reach, "high": mean + reach}
-
-
-def _number(value: float) -> float | None:
-    return value if np.isfinite(value) else None
 
 
 def _write_parquet(run: Run, name: str, table: pa.Table) -> None:
