@@ -9,7 +9,7 @@ from harness import arrays, assert_same_arrays, finish, kill, leftovers, measure
 
 from disdain.training.metrics import MetricsLog
 
-LONG = {"updates": 24_000, "evaluate_every": 400, "checkpoint_every": 1200}
+LONG = {"updates": 144_000, "evaluate_every": 800, "checkpoint_every": 2400}
 IN_A_WRITE, IN_UPDATES, ANY = 6, 12, 4
 
 
@@ -47,7 +47,7 @@ def kill_in_updates(folder, process, chance) -> str:
 
 def kill_anywhere(folder, process, chance) -> str:
     """Starting, restoring, compiling, training or ending."""
-    time.sleep(chance.uniform(0, 3))
+    time.sleep(chance.uniform(0, 1.5))
     kill(process)
     process.communicate()
     return "anywhere"
@@ -79,7 +79,8 @@ def test_killed_and_resumed_it_ends_as_if_undisturbed(undisturbed, tmp_path):
     for name in ("states.parquet", "rollouts.parquet"):
         assert (folder / name).read_bytes() == (undisturbed / name).read_bytes()
     listed = [sorted(path.name for path in (one / "checkpoints").iterdir()) for one in (folder, undisturbed)]
-    assert listed[0] == listed[1] == ["000021600", "000022800", "000024000"]
+    kept = [LONG["updates"] - back * LONG["checkpoint_every"] for back in (2, 1, 0)]
+    assert listed[0] == listed[1] == [f"{update:09d}" for update in kept]
 
 
 def test_asked_to_stop_it_saves_and_says_how_to_go_on(undisturbed, tmp_path):

@@ -120,14 +120,15 @@ def _silent() -> Iterator[None]:
 
     Writes still under way then report to an event loop that is gone, so that silence outlasts a failure.
     """
-    logger, hook = logging.getLogger("absl"), sys.unraisablehook
-    disabled, logger.disabled = logger.disabled, True
-    sys.unraisablehook = lambda late: None if "Event loop is closed" in str(late.exc_value) else hook(late)
+    now, late, hook = logging.getLogger("absl"), logging.getLogger("asyncio"), sys.unraisablehook
+    disabled = now.disabled, late.disabled
+    now.disabled = late.disabled = True
+    sys.unraisablehook = lambda raised: None if "Event loop is closed" in str(raised.exc_value) else hook(raised)
     try:
         yield
-        sys.unraisablehook = hook
+        sys.unraisablehook, late.disabled = hook, disabled[1]
     finally:
-        logger.disabled = disabled
+        now.disabled = disabled[0]
 
 
 def _parts(training: Training) -> dict[str, dict[str, Any]]:
