@@ -122,7 +122,8 @@ class Tabular:
         )
         return Tables(q, discriminator, refreshed), measured
 
-    def _rows(self, batch: Unroll) -> Int[Array, "batch T"]:
+    def _rows(self, batch: Unroll) -> Int[Array, "T batch"]:
+        """The row of each (skill, state) visited; time first, as it was collected, so that nothing is transposed."""
         return batch.skill.astype(jnp.int32) * self.num_states + batch.observation.T.astype(jnp.int32)
 
     def _greedy_rows(self, q: Array, row: Int[Array, "*batch"], rules: Rules, rates: Rates) -> UInt8[Array, "*batch"]:
